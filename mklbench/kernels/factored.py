@@ -54,7 +54,7 @@ class _Batch:
     bases : ndarray of shape (f, r, n)
         The transposes B_j'.
     cores : ndarray
-        (f, k, r (r + 1) / 2) the halves of the k cores of each feature.
+        (f, k, r (r + 1) / 2) the triangles of the k cores of each feature.
     """
 
     features: NDArray[np.intp]
@@ -79,8 +79,8 @@ class _Batch:
     def pair_products(self, projections: Array) -> Array:
         """Return w with S . w = t' S t, (f, r (r + 1) / 2), for the projections t (f, r)."""
         products = np.zeros((len(projections), self.cores.shape[2]))
-        for projection, half in zip(projections, products, strict=True):
-            blas.dspr(self.rank, 2.0, projection, half, overwrite_ap=1)
+        for projection, triangle in zip(projections, products, strict=True):
+            blas.dspr(self.rank, 2.0, projection, triangle, overwrite_ap=1)
         products[:, diagonal(self.rank)] *= 0.5
         return products
 
@@ -129,10 +129,10 @@ class FeatureFactors:
             for position, j in enumerate(features):
                 basis, unpadded = factors[j]
                 bases[position, : basis.shape[1]] = basis.T
-                # Zeros at the end of a half are zero rows of the matrix.
+                # Zeros at the end of a triangle are zero rows of the matrix.
                 for k, core in enumerate(unpadded):
-                    half = pack(core)
-                    cores[position, k, : len(half)] = half
+                    triangle = pack(core)
+                    cores[position, k, : len(triangle)] = triangle
             batches.append(_Batch(features, bases, cores))
         return cls(batches)
 
@@ -209,12 +209,12 @@ class FeatureFactors:
         d, k = len(self.ranks), self.n_functions
         products = np.empty((d, k, d, k))
         for i, (batch, position) in enumerate(self._place):
-            basis, halves = batch.bases[position], batch.cores[position] * _doubling(batch.rank)
+            basis, triangles = batch.bases[position], batch.cores[position] * _doubling(batch.rank)
             lower = np.tril_indices(batch.rank)
             for j, (other, place) in enumerate(self._place[: i + 1]):
                 between = basis @ other.bases[place].T
                 projected = between @ other.cores[place][:, _square(other.rank)] @ between.T
-                products[i, :, j] = halves @ projected[:, lower[0], lower[1]].T
+                products[i, :, j] = triangles @ projected[:, lower[0], lower[1]].T
                 products[j, :, i] = products[i, :, j].T
         return products.reshape(d * k, d * k)
 
@@ -224,14 +224,14 @@ class FeatureFactors:
         for batch in self._batches:
             projected = apply(batch.bases) @ batch.bases.transpose(0, 2, 1)
             i, j = np.tril_indices(batch.rank)
-            halves = projected[:, i, j] * _doubling(batch.rank)
-            contracted[batch.features] = (batch.cores @ halves[:, :, None])[:, :, 0]
+            triangles = projected[:, i, j] * _doubling(batch.rank)
+            contracted[batch.features] = (batch.cores @ triangles[:, :, None])[:, :, 0]
         return contracted.ravel()
 
 
 @lru_cache(maxsize=64)
 def _square(rank: int) -> NDArray[np.intp]:
-    """Return where entry (i, j) of a symmetric matrix (rank, rank) stands in its half."""
+    """Return where entry (i, j) of a symmetric matrix (rank, rank) stands in its triangle."""
     high = np.maximum(*np.indices((rank, rank)))
     low = np.minimum(*np.indices((rank, rank)))
     return high * (high + 1) // 2 + low
@@ -239,7 +239,7 @@ def _square(rank: int) -> NDArray[np.intp]:
 
 @lru_cache(maxsize=64)
 def _doubling(rank: int) -> Array:
-    """Return 1 for the entries of a half on the diagonal, 2 for the others."""
+    """Return 1 for the entries of a triangle on the diagonal, 2 for the others."""
     i, j = np.tril_indices(rank)
     return np.where(i == j, 1.0, 2.0)
 
@@ -319,8 +319,8 @@ def _in_one_basis(points: Array, functions: Sequence[KernelFunction]) -> tuple[A
     spanning = np.vstack([factor / scale for factor, scale in zip(factors, scales, strict=True)])
     _, singular, right = np.linalg.svd(spanning, full_matrices=False)
     basis = right[singular > _RANK_TOLERANCE * singular.max(initial=0.0)].T
-    halves = [factor @ basis for factor in factors]
-    return basis, np.array([half.T @ half for half in halves])
+    triangles = [factor @ basis for factor in factors]
+    return basis, np.array([triangle.T @ triangle for triangle in triangles])
 
 
 def _pivoted_cholesky(function: KernelFunction, points: Array) -> Array:

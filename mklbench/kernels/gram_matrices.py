@@ -39,7 +39,7 @@ ASYMMETRY, _SILENT = 1e-6, 1e-10
 _ABOVE_DIAGONAL = ~np.tri(BLOCK, dtype=bool)
 
 
-class PackedGrams:
+class PackedTriangles:
     """A growing list of symmetric matrices (n, n), n (n + 1) / 2 numbers each.
 
     Parameters
@@ -53,26 +53,26 @@ class PackedGrams:
     def __init__(self, n_samples: int, capacity: int = 1) -> None:
         self.n_samples = n_samples
         self._size = 0
-        self._buffer = np.empty((capacity, half_size(n_samples)))
+        self._buffer = np.empty((capacity, triangle_size(n_samples)))
 
     @classmethod
-    def of(cls, n_samples: int, grams: Iterable[Array], capacity: int = 1) -> PackedGrams:
-        """Return the halves of `grams`, of which one at a time need exist."""
+    def of(cls, n_samples: int, grams: Iterable[Array], capacity: int = 1) -> PackedTriangles:
+        """Return the triangles of `grams`, of which one at a time need exist."""
         packed = cls(n_samples, capacity)
         for gram in grams:
             packed.append(gram)
         return packed
 
     @property
-    def halves(self) -> Array:
-        """The halves (M, n (n + 1) / 2)."""
+    def triangles(self) -> Array:
+        """The triangles (M, n (n + 1) / 2)."""
         return self._buffer[: self._size]
 
     def __len__(self) -> int:
         return self._size
 
     def append(self, gram: Array) -> None:
-        """Add the lower half of `gram`; the room doubles when it is used up."""
+        """Add the lower triangle of `gram`; the room doubles when it is used up."""
         if self._size == len(self._buffer):
             larger = np.empty((max(1, 2 * self._size), self._buffer.shape[1]))
             larger[: self._size] = self._buffer
@@ -81,7 +81,7 @@ class PackedGrams:
         self._size += 1
 
     def replace(self, kernel: int, gram: Array) -> None:
-        """Put the lower half of `gram` in the place of matrix `kernel`."""
+        """Put the lower triangle of `gram` in the place of matrix `kernel`."""
         self._buffer[kernel] = pack(gram)
 
     def truncate(self, count: int) -> None:
@@ -89,26 +89,26 @@ class PackedGrams:
         self._size = min(self._size, count)
 
     def combination(self, weights: Array) -> Array:
-        """Return the half of sum_m weights_m K_m."""
-        halves = self.halves
-        if halves.size <= _CHUNK or weights.all():
-            return weights @ halves
+        """Return the triangle of sum_m weights_m K_m."""
+        triangles = self.triangles
+        if triangles.size <= _CHUNK or weights.all():
+            return weights @ triangles
         active = np.flatnonzero(weights)
-        total = np.zeros(halves.shape[1])
+        total = np.zeros(triangles.shape[1])
         for start in range(0, len(total), _CHUNK):
             part = total[start : start + _CHUNK]
             for m in active:
-                blas.daxpy(halves[m, start : start + _CHUNK], part, a=weights[m])
+                blas.daxpy(triangles[m, start : start + _CHUNK], part, a=weights[m])
         return total
 
     def quadratic_forms(self, a: Array) -> Array:
-        """Return a' K_m a (M,) for `a` (n,); of the halves the rows with a_i != 0 are read."""
-        zeros = np.zeros(half_size(self.n_samples))
+        """Return a' K_m a (M,) for `a` (n,); of the triangles the rows with a_i != 0 are read."""
+        zeros = np.zeros(triangle_size(self.n_samples))
         products = blas.dspr(self.n_samples, 2.0, a, zeros, overwrite_ap=1)
         products[diagonal(self.n_samples)] *= 0.5
         forms = np.zeros(len(self))
         for start, stop in _stretches(np.flatnonzero(a), _CALL // max(1, len(self))):
-            forms += self.halves[:, start:stop] @ products[start:stop]
+            forms += self.triangles[:, start:stop] @ products[start:stop]
         return forms
 
     def products(self, a: Array, kernels: NDArray[np.intp]) -> Array:
@@ -120,7 +120,7 @@ class PackedGrams:
 
     def diagonals(self) -> Array:
         """Return the diagonals (M, n)."""
-        return self.halves[:, diagonal(self.n_samples)]
+        return self.triangles[:, diagonal(self.n_samples)]
 
     def traces(self) -> Array:
         """Return the traces (M,)."""
@@ -130,29 +130,29 @@ class PackedGrams:
         """Return <K_m, K>_F (M,) for a symmetric matrix `K` (n, n)."""
         doubled = 2.0 * pack(K)
         doubled[diagonal(self.n_samples)] *= 0.5
-        return self.halves @ doubled
+        return self.triangles @ doubled
 
-    def inner_products(self, others: PackedGrams | None = None) -> Array:
+    def inner_products(self, others: PackedTriangles | None = None) -> Array:
         """Return <K_m, K_l>_F (M, M), or (M, L) with the L matrices of another list."""
         columns = self if others is None else others
-        doubled = self.halves @ columns.halves.T
+        doubled = self.triangles @ columns.triangles.T
         return 2.0 * doubled - self.diagonals() @ columns.diagonals().T
 
-    def centred(self) -> PackedGrams:
+    def centred(self) -> PackedTriangles:
         """Return the matrices H K_m H, H = I - 1 1'/n, as a list of their own."""
         gram = np.empty((self.n_samples, self.n_samples))
-        centred = PackedGrams(self.n_samples, len(self))
-        for half in self.halves:
-            unpack(half, gram)
+        centred = PackedTriangles(self.n_samples, len(self))
+        for triangle in self.triangles:
+            unpack(triangle, gram)
             centred.append(centre(gram))
         return centred
 
-    def take(self, rows: NDArray[np.intp]) -> PackedGrams:
+    def take(self, rows: NDArray[np.intp]) -> PackedTriangles:
         """Return the same matrices on the samples `rows` only."""
         chosen = np.arange(self.n_samples)[rows]
         i, j = np.tril_indices(len(chosen))
-        halves = self.halves.take(_position(chosen[i], chosen[j]), axis=1)
-        return self._holding(len(chosen), halves)
+        triangles = self.triangles.take(_position(chosen[i], chosen[j]), axis=1)
+        return self._holding(len(chosen), triangles)
 
     def block(self, weights: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
         """Return sum_m weights_m K_m between the samples `rows` and `columns` (indices)."""
@@ -164,16 +164,16 @@ class PackedGrams:
 
     def columns(self, columns: NDArray[np.intp]) -> Array:
         """Return the columns (M, n, k) of each matrix that belong to the samples `columns`."""
-        return self.halves[:, _position(np.arange(self.n_samples)[:, None], columns)]
+        return self.triangles[:, _position(np.arange(self.n_samples)[:, None], columns)]
 
-    def keep(self, kernels: NDArray[np.intp]) -> PackedGrams:
+    def keep(self, kernels: NDArray[np.intp]) -> PackedTriangles:
         """Return a list of the matrices `kernels` (indices) only."""
-        return self._holding(self.n_samples, self.halves[kernels])
+        return self._holding(self.n_samples, self.triangles[kernels])
 
     @classmethod
-    def _holding(cls, n_samples: int, halves: Array) -> PackedGrams:
+    def _holding(cls, n_samples: int, triangles: Array) -> PackedTriangles:
         packed = cls(n_samples, 0)
-        packed._buffer, packed._size = halves, len(halves)
+        packed._buffer, packed._size = triangles, len(triangles)
         return packed
 
 
@@ -182,42 +182,42 @@ def inner_products_of(gram: Callable[[int], Array], n_kernels: int, n_samples: i
 
     As many as fit into a limited memory are kept at once; with more, some are formed again.
     """
-    at_once = max(1, _BYTES_AT_ONCE // (8 * half_size(n_samples)))
+    at_once = max(1, _BYTES_AT_ONCE // (8 * triangle_size(n_samples)))
     blocks = [range(s, min(s + at_once, n_kernels)) for s in range(0, n_kernels, at_once)]
     products = np.empty((n_kernels, n_kernels))
     for i, rows in enumerate(blocks):
-        packed = PackedGrams.of(n_samples, map(gram, rows), len(rows))
+        packed = PackedTriangles.of(n_samples, map(gram, rows), len(rows))
         for columns in blocks[: i + 1]:
             others = packed
             if columns != rows:
-                others = PackedGrams.of(n_samples, map(gram, columns), len(columns))
+                others = PackedTriangles.of(n_samples, map(gram, columns), len(columns))
             block = packed.inner_products(others)
             products[rows.start : rows.stop, columns.start : columns.stop] = block
             products[columns.start : columns.stop, rows.start : rows.stop] = block.T
     return products
 
 
-def half_size(n: int) -> int:
-    """Return n (n + 1) / 2, the numbers in one half."""
+def triangle_size(n: int) -> int:
+    """Return n (n + 1) / 2, the numbers in one triangle."""
     return n * (n + 1) // 2
 
 
 def pack(gram: Array) -> Array:
-    """Return the half of a matrix (n, n); what is above its diagonal is not read."""
-    half, _ = lapack.dtrttp(gram.T, uplo="U")
-    return half
+    """Return the triangle of a matrix (n, n); what is above its diagonal is not read."""
+    triangle, _ = lapack.dtrttp(gram.T, uplo="U")
+    return triangle
 
 
-def unpack(half: Array, out: Array, add: bool = False) -> None:
-    """Write the symmetric matrix of `half` into `out` (n, n), or add it."""
-    write_lower(lapack.dtpttr(len(out), half, uplo="U")[0].T, out, add)
+def unpack(triangle: Array, out: Array, add: bool = False) -> None:
+    """Write the symmetric matrix of `triangle` into `out` (n, n), or add it."""
+    write_lower(lapack.dtpttr(len(out), triangle, uplo="U")[0].T, out, add)
 
 
-def matrices_of(packed: PackedGrams) -> Iterator[Array]:
-    """Yield the matrices of a list of halves, one at a time in the same array."""
+def matrices_of(packed: PackedTriangles) -> Iterator[Array]:
+    """Yield the matrices of a list of triangles, one at a time in the same array."""
     matrix = np.empty((packed.n_samples, packed.n_samples))
-    for half in packed.halves:
-        unpack(half, matrix)
+    for triangle in packed.triangles:
+        unpack(triangle, matrix)
         yield matrix
 
 
@@ -294,13 +294,13 @@ def is_symmetric(gram: Array) -> bool:
 
 @lru_cache(maxsize=8)
 def diagonal(n: int) -> NDArray[np.intp]:
-    """Return where the diagonal stands in a half."""
+    """Return where the diagonal stands in a triangle."""
     rows = np.arange(n)
     return rows * (rows + 3) // 2
 
 
 def _stretches(rows: NDArray[np.intp], gap: int) -> list[tuple[int, int]]:
-    """Return where ascending rows start and stop in a half, those `gap` numbers apart as one."""
+    """Return where ascending rows stand in a triangle, those `gap` numbers apart as one."""
     starts = rows * (rows + 1) // 2
     stops = starts + rows + 1
     apart = starts[1:] - stops[:-1] > gap
@@ -309,7 +309,7 @@ def _stretches(rows: NDArray[np.intp], gap: int) -> list[tuple[int, int]]:
 
 
 def _position(rows: Any, columns: Any) -> NDArray[np.intp]:
-    """Return where the entries (rows, columns) stand in a half."""
+    """Return where the entries (rows, columns) stand in a triangle."""
     high, low = np.maximum(rows, columns), np.minimum(rows, columns)
     return high * (high + 1) // 2 + low
 

@@ -13,11 +13,11 @@ from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.cross import CrossKernels
-from mklbench.kernels.gram_matrices import PackedGrams
+from mklbench.kernels.gram_matrices import PackedTriangles
 
 
 class FamilyBank(StackedBank):
-    """Finitely many members of a family, the lower halves of their Gram matrices stored.
+    """Finitely many members of a family, the lower triangles of their Gram matrices stored.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class FamilyBank(StackedBank):
         _ = self._grams
 
     @cached_property
-    def _grams(self) -> PackedGrams:
+    def _grams(self) -> PackedTriangles:
         grams = (self._family.gram(theta) for theta in self.thetas)
-        return PackedGrams.of(self.n_samples, grams, self.n_kernels)
+        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
 
     def update(self, thetas: ArrayLike) -> None:
         """Become the bank of other members; only kernels that change are computed.

@@ -14,7 +14,7 @@ from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import NUMBER, Memory, gram_bytes
 from mklbench.kernels.cross import weighted_sum
 from mklbench.kernels.functions import Gaussian, KernelFunction, check_values, matrices
-from mklbench.kernels.gram_matrices import PackedGrams, half_size, unpack
+from mklbench.kernels.gram_matrices import PackedTriangles, triangle_size, unpack
 from mklbench.kernels.groups import GroupLists
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY
@@ -32,14 +32,14 @@ class StackedBank(Bank):
     All passes are bound by memory, and so take half the time they take on the stack (M, n, n).
     """
 
-    def __init__(self, grams: PackedGrams, groups: GroupLists | None = None) -> None:
+    def __init__(self, grams: PackedTriangles, groups: GroupLists | None = None) -> None:
         self._grams = grams
         self.n_kernels, self.n_samples = len(grams), grams.n_samples
         self.features = (-1,) * self.n_kernels
         self.groups = groups
 
     @cached_property
-    def _grams(self) -> PackedGrams:
+    def _grams(self) -> PackedTriangles:
         """The Gram matrices; subclasses may form them when they are first asked for."""
         raise InputError(
             f"{type(self).__name__} was taken for predictions and has no Gram matrix of its "
@@ -59,8 +59,8 @@ class StackedBank(Bank):
         forming : float, default=1.0
             The matrices (n, n) that there are at once while a kernel is computed.
         """
-        kept = NUMBER * n_kernels * half_size(n)
-        # The matrix before lives while the next one is formed; of the last, its half is copied.
+        kept = NUMBER * n_kernels * triangle_size(n)
+        # The matrix before lives while the next one is formed; of the last, its triangle is copied.
         building = forming + (1.0 if n_kernels > 1 else 0.5)
         return Memory(
             n_kernels,
@@ -80,8 +80,8 @@ class StackedBank(Bank):
             yield self.combine(weights[0], out)
             return
         for start in range(0, len(weights), self.n_kernels):  # no more memory than the bank's own
-            for half in weights[start : start + self.n_kernels] @ self._grams.halves:
-                unpack(half, out)
+            for triangle in weights[start : start + self.n_kernels] @ self._grams.triangles:
+                unpack(triangle, out)
                 yield out
 
     def accumulate(self, d: ArrayLike, out: Array) -> None:
@@ -151,9 +151,9 @@ class DenseBank(StackedBank):
         return bank
 
     @cached_property
-    def _grams(self) -> PackedGrams:
+    def _grams(self) -> PackedTriangles:
         grams = self._blocks(np.arange(self.n_kernels))
-        return PackedGrams.of(self.n_samples, grams, self.n_kernels)
+        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)

@@ -13,7 +13,7 @@ from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.factored import ROWS, FeatureFactors
 from mklbench.kernels.functions import Gaussian, KernelFunction, check_values
-from mklbench.kernels.gram_matrices import PackedGrams, half_size, unpack
+from mklbench.kernels.gram_matrices import PackedTriangles, triangle_size, unpack
 from mklbench.kernels.naming import column_names, function_names, named
 from mklbench.kernels.row_factors import MANY, RowFactors, feature_parts
 from mklbench.validation import check_features, check_not_empty, check_streamed_features
@@ -34,7 +34,7 @@ _RANK = 32
 # That of factors which leave a share of 1e-5 out: of one function, what each one more adds to it
 # as a share, and of very many.
 _REDUCED, _MORE, _MOST_REDUCED = 16, 0.3, 60
-# Kernels whose halves are kept at the same time, if the limit allows; for the same.
+# Kernels whose triangles are kept at the same time, if the limit allows; for the same.
 _ACTIVE = 40
 
 
@@ -98,11 +98,11 @@ class FeatureBank(Bank):
         """
         n, d, k = shape.n, shape.d, n_functions
         rank = min(n, _RANK)
-        samples, factors = NUMBER * n * d, NUMBER * d * (n * rank + k * half_size(rank))
+        samples, factors = NUMBER * n * d, NUMBER * d * (n * rank + k * triangle_size(rank))
         reduced = d * min(n, round(_REDUCED * (1.0 + _MORE * (k - 1))), _MOST_REDUCED)
         # In the making: the bases of all features twice, and the factors of one.
         making = factors + NUMBER * 3 * k * rank * n
-        triangle, kept = NUMBER * half_size(n), samples + factors
+        triangle, kept = NUMBER * triangle_size(n), samples + factors
         if _stores_all(n, d * k, rank):
             kept += triangle * d * k
             return Memory(
@@ -209,7 +209,7 @@ class FeatureBank(Bank):
         # The Gram matrix of kernel m is the one in slot m of the stored ones; -1 if it is not.
         self._slots = np.full(self.n_kernels, -1)
         self._last = np.zeros(self.n_kernels, dtype=bool)  # active in the last combination
-        self._grams = PackedGrams(self.n_samples, 0)
+        self._grams = PackedTriangles(self.n_samples, 0)
 
     @cached_property
     def _factors(self) -> FeatureFactors:
@@ -222,7 +222,7 @@ class FeatureBank(Bank):
         return _stores_all(self.n_samples, self.n_kernels, self._factors.ranks.mean())
 
     @property
-    def _all_grams(self) -> PackedGrams:
+    def _all_grams(self) -> PackedTriangles:
         """The Gram matrices of all kernels, formed when they are first asked for."""
         if len(self._grams) < self.n_kernels:
             self._store(np.arange(self.n_kernels))
@@ -231,7 +231,7 @@ class FeatureBank(Bank):
     @property
     def _room(self) -> int:
         """Number of Gram matrices that the memory limit allows."""
-        return int(self._memory_limit // (NUMBER * half_size(self.n_samples)))
+        return int(self._memory_limit // (NUMBER * triangle_size(self.n_samples)))
 
     def _combine(self, weights: Array, out: Array, add: bool) -> None:
         active = np.flatnonzero(weights)
@@ -266,7 +266,7 @@ class FeatureBank(Bank):
         used = ranks[np.unique(active // k)]
         squares = (used**2).sum()
         by_factors = n * (n + ROWS) * used.sum() / 2 + n * squares + _READING * k * squares / 2
-        return bool(_READING * len(active) * half_size(n) + forming < by_factors)
+        return bool(_READING * len(active) * triangle_size(n) + forming < by_factors)
 
     def _store(self, active: Indices) -> None:
         """Make sure that the Gram matrices of the kernels `active` are stored."""
@@ -278,11 +278,11 @@ class FeatureBank(Bank):
             self._slots[kept] = np.arange(len(kept))
         elif not len(self._grams):  # room for those that will follow, as growing copies
             room = min(_FEW, self._room, self.n_kernels)
-            self._grams = PackedGrams(self.n_samples, max(len(missing), room))
+            self._grams = PackedTriangles(self.n_samples, max(len(missing), room))
         for m in missing.tolist():
             self._slots[m] = len(self._grams)
             self._grams.append(self._factors.gram(m))
 
 
 def _stores_all(n: int, n_kernels: int, rank: float) -> bool:
-    return n_kernels * half_size(n) <= _FEW_NUMBERS and rank > _LARGE_RANK * n
+    return n_kernels * triangle_size(n) <= _FEW_NUMBERS and rank > _LARGE_RANK * n

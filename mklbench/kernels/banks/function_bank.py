@@ -17,7 +17,7 @@ from mklbench.kernels.banks.linear import InnerProductBank
 from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
 from mklbench.kernels.contract import Memory, Shape
 from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial, check_values
-from mklbench.kernels.gram_matrices import PackedGrams, symmetric
+from mklbench.kernels.gram_matrices import PackedTriangles, symmetric
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY
 from mklbench.kernels.samples import csr, is_sparse, rows_of
@@ -141,14 +141,14 @@ class FunctionBank(StackedBank):
         _ = self.grams
 
     @property
-    def grams(self) -> PackedGrams:
+    def grams(self) -> PackedTriangles:
         """The packed Gram matrices."""
         return self._grams
 
     @cached_property
-    def _grams(self) -> PackedGrams:
+    def _grams(self) -> PackedTriangles:
         grams = (function.gram(self._X) for function in self._functions)
-        return PackedGrams.of(self.n_samples, grams, self.n_kernels)
+        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
 
     def cross(self, weights: ArrayLike, Z: Any) -> Array:
         d = self._check_weights(weights)

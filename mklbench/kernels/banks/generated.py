@@ -125,18 +125,18 @@ def _sums_at(gammas: Array, distances: Array, products: Array) -> Array:
     return total
 
 
-def _doubled(half: Array, n: int) -> Array:
-    """Return the half of a symmetric matrix (n, n) with what is off its diagonal twice, in place.
+def _doubled(triangle: Array, n: int) -> Array:
+    """Return the triangle of a symmetric matrix with what is off its diagonal twice, in place.
 
-    Its inner product with the half of another one is that of the matrices.
+    Its inner product with the triangle of another one is that of the matrices.
     """
-    half *= 2.0
-    half[diagonal(n)] *= 0.5
-    return half
+    triangle *= 2.0
+    triangle[diagonal(n)] *= 0.5
+    return triangle
 
 
-def _half_of_square(t: Array) -> Array:
-    """Return the half of t t' for `t` (r,), with what is off its diagonal twice."""
+def _triangle_of_square(t: Array) -> Array:
+    """Return the triangle of t t' for `t` (r,), with what is off its diagonal twice."""
     return _doubled(pack(np.outer(t, t)), len(t))
 
 
@@ -215,7 +215,7 @@ class GeneratedBank(Bank):
         support = np.flatnonzero(vector)
         if not len(support):
             return np.zeros(self.n_kernels)
-        return self._priced(self._sums(self._X[support], _half_of_square(vector[support])))
+        return self._priced(self._sums(self._X[support], _triangle_of_square(vector[support])))
 
     def inner_products_with(self, K: Array) -> Array:
         return self._priced(self._sums(self._X, _doubled(pack(np.asarray(K)), len(K))))
@@ -316,14 +316,14 @@ class GeneratedBank(Bank):
             write_rows(rows, part.start, out, add)
 
     def _sums(self, X: Array, products: Array) -> Array:
-        """Return the inner products (G, p) of a half and the Gaussians at the points, on samples.
+        """Return the inner products (G, p) of a triangle and the Gaussians at the points, on samples.
 
         Parameters
         ----------
         X : ndarray of shape (n_s, d)
             The samples.
         products : ndarray
-            The half of a symmetric matrix (n_s, n_s), with what is off its diagonal twice.
+            The triangle of a symmetric matrix (n_s, n_s), with what is off its diagonal twice.
         """
         return np.array(
             [

@@ -19,7 +19,7 @@ from mklbench.kernels.functions import LARGEST_VALUE, SMALLEST_VALUE
 from mklbench.kernels.gram_matrices import (
     OF_PRECOMPUTED,
     MakePSD,
-    PackedGrams,
+    PackedTriangles,
     check_definite,
     is_definite,
     is_symmetric,
@@ -166,14 +166,14 @@ class IndexedBank(StackedBank):
 
     def __init__(
         self,
-        K: ArrayLike | PackedGrams,
+        K: ArrayLike | PackedTriangles,
         rows: ArrayLike,
         groups: GroupLists | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        whole = K if isinstance(K, PackedGrams) else pack_stack(K)
+        whole = K if isinstance(K, PackedTriangles) else pack_stack(K)
         check_groups(groups, len(whole))
-        self._whole: PackedGrams | None = whole
+        self._whole: PackedTriangles | None = whole
         self._n_whole = whole.n_samples
         self._rows = check_rows(rows, self._n_whole)
         self._names = names
@@ -194,9 +194,9 @@ class IndexedBank(StackedBank):
         return replace(own, building=own.kept + own.restricting)
 
     @cached_property
-    def _grams(self) -> PackedGrams:
+    def _grams(self) -> PackedTriangles:
         grams = (columns[self._rows] for columns in self._columns)
-        return PackedGrams.of(self.n_samples, grams, self.n_kernels)
+        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the combined kernel (n_z, n) between rows of the stack and the training samples.
@@ -375,8 +375,8 @@ class LazyPrecomputedBank(_GivenGrams):
         check_definite([check_gram(m, self._stack[m])], [kernel_called(m)], OF_PRECOMPUTED)
 
 
-def pack_stack(K: ArrayLike, make_psd: MakePSD | None = None) -> PackedGrams:
-    """Return the lower halves of a stack (M, n, n), checked and packed in one pass.
+def pack_stack(K: ArrayLike, make_psd: MakePSD | None = None) -> PackedTriangles:
+    """Return the lower triangles of a stack (M, n, n), checked and packed in one pass.
 
     Raises
     ------
@@ -399,8 +399,8 @@ def gram_stack(K: ArrayLike) -> Array:
 
 def pack_grams(
     n_samples: int, grams: Iterable[Array], n_grams: int, make_psd: MakePSD | None = None
-) -> PackedGrams:
-    """Return the lower halves of Gram matrices (n, n), checked, of which one at a time need exist.
+) -> PackedTriangles:
+    """Return Gram matrices (n, n) packed and checked, of which one at a time need exist.
 
     With `make_psd` they are made positive semidefinite (`mklbench.kernels.gram_matrices`).
 
@@ -413,7 +413,7 @@ def pack_grams(
     if make_psd is not None:
         how = check_make_psd(make_psd)
         checked = (made_definite(gram, how)[0] for gram in checked)
-    return PackedGrams.of(n_samples, checked, n_grams)
+    return PackedTriangles.of(n_samples, checked, n_grams)
 
 
 def check_make_psd(make_psd: MakePSD) -> MakePSD:

@@ -25,7 +25,7 @@ from mklbench.kernels.contract import Memory
 from mklbench.kernels.cross import weighted_sum
 from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import standardisation
-from mklbench.kernels.gram_matrices import PackedGrams
+from mklbench.kernels.gram_matrices import PackedTriangles
 from mklbench.kernels.naming import ALL_COLUMNS, gaussian_names, named
 from mklbench.validation import (
     check_choice,
@@ -410,7 +410,7 @@ class DistanceBank(StackedBank):
         given = check_not_empty("gammas", gammas)
         values = np.array([check_positive("gamma", gamma) for gamma in given])
         n_views = distances.n_views
-        grams = PackedGrams(distances.n_samples, n_views * len(values))
+        grams = PackedTriangles(distances.n_samples, n_views * len(values))
         means = []
         for matrix in distances.within():
             means.append(_mean(matrix))
@@ -452,14 +452,14 @@ class DistanceBank(StackedBank):
         return self.n_samples * (self.n_kernels + self._distances.n_views)
 
     @cached_property
-    def _grams(self) -> PackedGrams:
+    def _grams(self) -> PackedTriangles:
         distances = enumerate(self._distances.within())
         grams = (
             np.exp(matrix * factor)
             for v, matrix in distances
             for factor in self._factors[self._views == v]
         )
-        return PackedGrams.of(self.n_samples, grams, self.n_kernels)
+        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)

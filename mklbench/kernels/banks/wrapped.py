@@ -19,7 +19,7 @@ from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
 from mklbench.kernels.contract import NUMBER, Memory, Shape, gram_bytes
 from mklbench.kernels.functions import standardisation
-from mklbench.kernels.gram_matrices import PackedGrams, centre, half_size, inner_products_of
+from mklbench.kernels.gram_matrices import PackedTriangles, centre, inner_products_of, triangle_size
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.validation import check_choice, check_count, check_features, check_not_negative
 
@@ -622,7 +622,7 @@ class CombinedKernel(StackedBank):
         making = bank.kept + bank.combining + gram_bytes(n, 4)
         return replace(
             own,
-            kept=bank.kept + NUMBER * half_size(n),
+            kept=bank.kept + NUMBER * triangle_size(n),
             building=max(bank.building, making),
             restricting=max(bank.restricting, own.restricting),
         )
@@ -655,14 +655,14 @@ class CombinedKernel(StackedBank):
         return taken
 
     @cached_property
-    def _grams(self) -> PackedGrams:
+    def _grams(self) -> PackedTriangles:
         gram = self._rule(self._bank.n_kernels, self._bank.combine)
         if not np.isfinite(gram.diagonal()).all():  # no other entry of a Gram matrix is larger
             raise InputError(
                 f"the {self._rule.how} of {self._bank.n_kernels} kernels overflows: choose fewer "
                 "kernels, a lower degree, or kernels with a diagonal of ones."
             )
-        return PackedGrams.of(self.n_samples, [gram])
+        return PackedTriangles.of(self.n_samples, [gram])
 
     def _bind(self, bank: Bank) -> None:
         self._bank, self.n_samples, self.n_kernels = bank, bank.n_samples, 1

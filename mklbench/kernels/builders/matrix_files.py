@@ -28,7 +28,7 @@ from mklbench.kernels.contract import Memory, Shape
 from mklbench.kernels.gram_matrices import (
     ASYMMETRY,
     MakePSD,
-    PackedGrams,
+    PackedTriangles,
     check_definite,
     matrices_of,
     symmetric,
@@ -257,7 +257,7 @@ def _grams(
     names: tuple[str, ...] | None,
     axis: StackAxis | None,
     make_psd: MakePSD | None,
-) -> tuple[PackedGrams, list[list[int]], list[str]]:
+) -> tuple[PackedTriangles, list[list[int]], list[str]]:
     """The Gram matrices in all files, the indices of those in each file, and their names."""
     called, short, found, by_file = _all_of(files, names, axis)
     n, n_grams = len(found[0]), len(found)

@@ -118,7 +118,9 @@ class TestCosine:
     ) -> None:
         bank = CosineBank(simplemkl_bank(samples[0]))
         at_once = bank.inner_products(centred=centred)
-        monkeypatch.setattr(gram_matrices, "_BYTES_AT_ONCE", 7 * 8 * gram_matrices.half_size(30))
+        monkeypatch.setattr(
+            gram_matrices, "_BYTES_AT_ONCE", 7 * 8 * gram_matrices.triangle_size(30)
+        )
         assert_allclose(bank.inner_products(centred=centred), at_once, atol=1e-9)
 
     def test_scales_do_not_matter(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
