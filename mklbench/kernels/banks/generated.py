@@ -316,7 +316,7 @@ class GeneratedBank(Bank):
             write_rows(rows, part.start, out, add)
 
     def _sums(self, X: Array, products: Array) -> Array:
-        """Return the inner products (G, p) of a triangle and the Gaussians at the points, on samples.
+        """Return the inner products (G, p) of a triangle and the Gaussians at the points.
 
         Parameters
         ----------
