@@ -11,8 +11,18 @@ from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import progress
 from mklbench.report.analysis.places import check_records
-from mklbench.report.check import algorithms, published
-from mklbench.report.check.config import load_check
+from mklbench.report.check.comparison import check_passed, describe
+from mklbench.report.check.recorded import (
+    algorithm_records,
+    check_again,
+    check_verdicts,
+    load_check,
+    record_algorithms,
+    record_runs,
+    recorded_algorithms,
+    recorded_runs,
+    records_of,
+)
 
 
 def check(
@@ -27,7 +37,7 @@ def check(
     Parameters
     ----------
     names : sequence of str, default=()
-        Tables whose cells are checked; none means all that the check names.
+        Tables whose runs are checked; none means all that the check names.
     jobs : int, default=1
         Worker processes.
     executor : Executor or None, default=None
@@ -37,33 +47,31 @@ def check(
 
     Returns
     -------
-    0 when all that could be checked is as recorded; 1 when a number moved, a cell failed or is
-    not recorded, or no cell could be run.
+    0 when all that could be checked is as recorded; 1 when a number moved, a run failed or is
+    not recorded, or no run could be made.
 
     Raises
     ------
     InputError
-        If there is nothing recorded to check against, or no cell of a table is to be checked.
+        If there is nothing recorded to check against, or no run of a table is to be checked.
     """
     recorded = resources.recorded_results() if results_dir is None else Path(results_dir)
-    config = load_check().restricted_to(names)
-    verdicts = published.check_verdicts(config.tables, recorded)
+    runs = load_check(tables=names)
+    verdicts = check_verdicts(list(dict.fromkeys(run.table for run in runs)), recorded)
     chosen = executor or Local(jobs)
-    listed = published.recorded_cells(config, recorded)
+    listed = recorded_runs(runs, recorded)
     if not names:
-        listed += algorithms.recorded_cells(config, recorded)
-    again = published.check_again(
-        listed, executor=chosen, scratch=_scratch(chosen), progress=progress("auto")
-    )
-    print(published.describe(again, verdicts))
-    return 0 if published.passed(again, verdicts) else 1
+        listed += recorded_algorithms(runs, recorded)
+    again = check_again(listed, chosen, scratch=_scratch(chosen), progress=progress("auto"))
+    print(describe(again, verdicts))
+    return 0 if check_passed(again, verdicts) else 1
 
 
 def record(*, jobs: int = 1, results_dir: str | None = None) -> int:
     """Write the records that the check compares with.
 
-    They are copied from those of the tables; of each algorithm that no cell of the check has, one
-    cheap cell is run.
+    They are copied from those of the tables; of each algorithm that no run of the check has, one
+    cheap split is run.
 
     Parameters
     ----------
@@ -80,15 +88,15 @@ def record(*, jobs: int = 1, results_dir: str | None = None) -> int:
     Raises
     ------
     InputError
-        If a table has no records, a cell fails, or what it gives cannot be written.
+        If a table has no records, a run fails, or what it gives cannot be written.
     """
     recorded = _with_records(results_dir)
     check_writable_directory("--recorded", recorded / "records")
-    config = load_check()
-    n_splits = published.record(config, recorded)
-    print(f"Copied to {published.records_of(recorded)}: {n_splits} splits of the tables")
-    names = algorithms.record(config, recorded, jobs=jobs)
-    path = algorithms.records_of(recorded)
+    runs = load_check()
+    n_splits = record_runs(runs, recorded)
+    print(f"Copied to {records_of(recorded)}: {n_splits} splits of the tables")
+    names = record_algorithms(runs, recorded, jobs=jobs)
+    path = algorithm_records(recorded)
     print(f"Recorded in {path}: {', '.join(names)}" if names else "There is nothing else to do.")
     return 0
 

@@ -13,7 +13,7 @@ from mklbench.experiments.progress import countdown, counting
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
-from mklbench.report.check.afresh import Afresh, DataAtHand
+from mklbench.report.check.afresh import Afresh
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.results import recorded_figures, write_tables
 
@@ -51,8 +51,7 @@ def confirm(
     InputError
         If a table is not known or has no records, or something cannot be written.
     """
-    began = time.monotonic()
-    deadline = began + 60.0 * minutes
+    deadline = time.monotonic() + 60.0 * minutes
     check_writable_directory("--out-dir", results_dir)
     named = dict.fromkeys(names or table_names(config_dir))
     with counting(list(named), "Reading the tables") as counted:
@@ -60,9 +59,8 @@ def confirm(
             (table, CellFinder(recorded_source(table)))
             for table in (load_table(name, config_dir) for name in counted)
         ]
-    has_data = DataAtHand(began + 30.0 * minutes)
     store, executor = Store(Path(results_dir) / "store"), Local(jobs)
-    afresh = Afresh(tables, store, has_data)
+    afresh = Afresh(tables, store)
     afresh.recall(executor)
     reports = [assemble(table, finder) for table, finder in tables]
     started = time.monotonic()
@@ -76,9 +74,9 @@ def confirm(
         afresh.run(executor, deadline, say)
     _write_marked(reports, afresh, Path(results_dir) / "tables")
     print(afresh.describe())
-    if has_data.absent:
-        absent = "; ".join(f"{', '.join(sets)} ({why})" for why, sets in has_data.absent.items())
-        print(f"Left out, as the data are not at hand: {absent}.")
+    if afresh.absent:
+        absent = ", ".join(sorted(afresh.absent))
+        print(f"Left out, as the data are not at hand (mklbench data fetch NAME): {absent}.")
     print(f"The tables, with a mark at each number, are in {Path(results_dir) / 'tables'}; {kept}")
     return 0 if afresh.passed else 1
 

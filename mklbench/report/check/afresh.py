@@ -1,8 +1,7 @@
 """Recorded splits of whole tables run afresh, as many as there is time for.
 
-The cheapest position of every table comes first, then one split of every position, then a second
-one, each from the cheapest. What was run stays in a store, and counts the next time as well. How it
-compares with its record is for `mklbench.report.check.comparison` to say.
+One split of every position comes first, then a second one, each from the cheapest. What was run
+stays in a store, and counts the next time as well.
 """
 
 from __future__ import annotations
@@ -10,74 +9,26 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import zip_longest
 
 from mklbench.data import is_at_hand
 from mklbench.errors import DataError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import Executor
-from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.progress import duration
 from mklbench.experiments.provenance import git_revision
-from mklbench.experiments.record import Record
 from mklbench.experiments.records import split_seconds
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Repeated, Report
 from mklbench.report.analysis.places import CellFinder
-from mklbench.report.check.comparison import Outcome
-from mklbench.report.check.published import Finding
-from mklbench.report.check.rerun import Judge, Rerun, batches, passed, unexpected
+from mklbench.report.check.comparison import Finding, Outcome, passed, unexpected
+from mklbench.report.check.rerun import Rerun, batches, run_again
 from mklbench.report.table.paper_table import PaperTable
 
-# After so many data sets in a row that no server gave, the others are not asked for.
+# After so many data sets that could not be downloaded, the others are not asked for.
 _MOST_IN_VAIN = 3
-
-
-class DataAtHand:
-    """Tells of which cells the data can be had; downloads what is not at hand.
-
-    Parameters
-    ----------
-    deadline : float
-        From when on, by the monotonic clock, nothing is downloaded.
-
-    Attributes
-    ----------
-    absent : dict of str to list of str
-        By why in a few words, the names of what could not be had.
-    """
-
-    def __init__(self, deadline: float) -> None:
-        self.absent: defaultdict[str, list[str]] = defaultdict(list)
-        self._deadline = deadline
-        self._known: dict[tuple[str, str], bool] = {}
-        self._n_in_vain = 0
-
-    def __call__(self, cell: Cell) -> bool:
-        """Tell whether the data of a cell can be had; each set is looked for once."""
-        data = (cell.data, str(cell.config["data"].get("edition")))
-        if data not in self._known:
-            reason = self._missing(cell)
-            if reason and cell.data not in self.absent[reason]:  # in another edition
-                self.absent[reason].append(cell.data)
-            self._known[data] = not reason
-        return self._known[data]
-
-    def _missing(self, cell: Cell) -> str:
-        config = cell.config["data"]
-        if is_at_hand(config):
-            return ""
-        if config.get("format") == "images":
-            return "its images are described in some minutes, by mklbench run"
-        if self._n_in_vain < _MOST_IN_VAIN and time.monotonic() < self._deadline:
-            try:
-                cell.dataset()
-            except DataError:
-                self._n_in_vain += 1
-            else:
-                self._n_in_vain = 0
-                return ""
-        return "mklbench data fetch says why"
 
 
 class Afresh:
@@ -89,30 +40,23 @@ class Afresh:
         The finders look in the records.
     store : Store
         Where the fresh splits are and go.
-    has_data : callable
-        Tells whether the data of a cell can be had.
+
+    Attributes
+    ----------
+    absent : set of str
+        Names of the data sets that cannot be had: what was run on them is left out.
     """
 
-    def __init__(
-        self,
-        tables: Sequence[tuple[PaperTable, CellFinder]],
-        store: Store,
-        has_data: Callable[[Cell], bool],
-    ) -> None:
+    def __init__(self, tables: Sequence[tuple[PaperTable, CellFinder]], store: Store) -> None:
         self._store = store
-        self._say: Callable[[str], object] = lambda text: None
         self._keys: dict[str, list[str]] = {}  # of the recorded positions, by table
-        self.findings: dict[tuple[str, int], Finding] = {}
-        self._outcomes: Counter[Outcome] = Counter()
-        self.waiting = self._planned(tables, has_data)
-        self._judge = Judge(self.waiting, self._found)
+        self.absent: set[str] = set()
+        self.findings: dict[Rerun, Finding] = {}
+        self.waiting = self._planned(tables)
 
-    def _planned(
-        self, tables: Sequence[tuple[PaperTable, CellFinder]], has_data: Callable[[Cell], bool]
-    ) -> list[Rerun]:
-        """Return the recorded splits whose data can be had, in the order in which they are run."""
-        by_cell: dict[str, list[Rerun]] = {}
-        leading = set()
+    def _planned(self, tables: Sequence[tuple[PaperTable, CellFinder]]) -> list[Rerun]:
+        """Return the recorded splits whose data are at hand, in the order in which they are run."""
+        by_run: dict[str, list[Rerun]] = {}
         for table, finder in tables:
             keys = self._keys[table.name] = []
             for slot in table.slots():
@@ -121,39 +65,47 @@ class Afresh:
                 if not recorded.done:
                     continue
                 keys.append(cell.key)
-                if cell.key not in by_cell and has_data(cell):
+                if cell.key not in by_run and self._has_data(cell):
                     label = f"{table.name}, {' '.join(slot.place)}, split"
-                    by_cell[cell.key] = [
+                    by_run[cell.key] = [
                         Rerun(f"{label} {record.split}", cell, record, recorded.selections)
                         for record in sorted(recorded.done, key=split_seconds)
                     ]
-            if cheapest := [by_cell[key][0] for key in keys if key in by_cell]:
-                leading.add(min(cheapest, key=lambda item: item.seconds))
-        ordered = [
-            (item not in leading, turn, item.seconds, at, item)
-            for at, items in enumerate(by_cell.values())
-            for turn, item in enumerate(items)
+        turns = zip_longest(*by_run.values())
+        return [
+            item
+            for turn in turns
+            for item in sorted(filter(None, turn), key=lambda item: item.seconds)
         ]
-        return [item for *_, item in sorted(ordered, key=lambda entry: entry[:4])]
+
+    def _has_data(self, cell: Cell) -> bool:
+        """Tell whether the data of a run are at hand, or can be downloaded; else note them."""
+        if cell.data in self.absent:
+            return False
+        config = cell.config["data"]
+        if is_at_hand(config):
+            return True
+        # Photographs are described in some minutes. Where no server answers, none is asked again.
+        if config.get("format") != "images" and len(self.absent) < _MOST_IN_VAIN:
+            with suppress(DataError):
+                cell.dataset()
+                return True
+        self.absent.add(cell.data)
+        return False
 
     def recall(self, executor: Executor) -> None:
         """Judge what the store has of earlier runs; what another revision made is forgotten."""
-        here = git_revision()
-        known: dict[str, dict[int, Record]] = {}
-        missing = []
+        here, known = git_revision(), []
         for item in self.waiting:
-            cell, split = item.cell, item.record.split
-            if cell.key not in known:
-                known[cell.key] = {r.split: r for r in self._store.read(cell).done}
-            record = known[cell.key].get(split)
-            if record is not None and record.provenance.get("git") == here:
-                self._judge.step_ended(Step(cell, split), record)
+            record = self._store.record(item.cell, item.split)
+            if record is None or not record.is_done:
                 continue
-            if record is not None:
-                self._store.record_path(cell, split).unlink(missing_ok=True)
-            missing.append(item)
-        self._judge.run_turned(self._store, executor)
-        self.waiting = missing
+            if record.provenance.get("git") == here:
+                known.append(item)
+            else:
+                self._store.record_path(item.cell, item.split).unlink(missing_ok=True)
+        self.findings |= run_again(known, self._store, executor)
+        self.waiting = [item for item in self.waiting if item not in self.findings]
 
     def run(
         self,
@@ -163,15 +115,11 @@ class Afresh:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Run what ends before `deadline` (by `clock`); `say` is told how far it is."""
-        self._say = say
         for batch in batches(self.waiting, executor.at_once, deadline, clock):
-            self._judge.run(batch, self._store, executor)
-
-    def _found(self, item: Rerun, finding: Finding) -> None:
-        self.findings[item.cell.key, item.record.split] = finding
-        self._outcomes[finding.outcome] += 1
-        text = f"{self._outcomes[Outcome.SAME]} splits agree with their records"
-        self._say(f"{text}, {n} moved" if (n := self._outcomes[Outcome.MOVED]) else text)
+            self.findings |= run_again(batch, self._store, executor, refused=Outcome.NOT_CHECKED)
+            counts = Counter(finding.outcome for finding in self.findings.values())
+            moved = f", {counts[Outcome.MOVED]} moved" if counts[Outcome.MOVED] else ""
+            say(f"{counts[Outcome.SAME]} splits agree with their records{moved}")
 
     def describe_work(self, jobs: int) -> str:
         """Say how many positions there are, and how long one split of each takes."""
@@ -196,10 +144,10 @@ class Afresh:
     def _by_key(self) -> dict[str | None, Repeated]:
         moved: dict[str | None, list[str]] = defaultdict(list)
         same: Counter[str | None] = Counter()
-        for (key, split), finding in self.findings.items():
+        for item, finding in self.findings.items():
             if finding.outcome is Outcome.MOVED:
-                moved[key].append(f"split {split}: {finding.detail}")
-            same[key] += finding.outcome is Outcome.SAME
+                moved[item.cell.key].append(f"split {item.split}: {finding.detail}")
+            same[item.cell.key] += finding.outcome is Outcome.SAME
         return {key: Repeated(n_same, tuple(moved[key])) for key, n_same in same.items()}
 
     def describe(self) -> str:
@@ -216,7 +164,7 @@ class Afresh:
             lines.append([name, n_same, len(keys) - n_same - n_moved, n_moved, n_splits])
         lines.append(["all", *map(sum, zip(*(line[1:] for line in lines), strict=True))])
         headings = ["table", "confirmed here", "recorded only", "moved", "splits run again"]
-        return "\n".join([tabulate(lines, headings), "", *unexpected(list(self.findings.values()))])
+        return "\n".join([tabulate(lines, headings), "", *unexpected(self.findings.values())])
 
     @property
     def passed(self) -> bool:

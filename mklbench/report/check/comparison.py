@@ -8,7 +8,8 @@ the objective is as flat as that, weights differ by up to the root of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -31,6 +32,35 @@ class Outcome(StrEnum):
     FAILED = "FAILED"
     NOT_RECORDED = "NOT RECORDED"
     NOT_CHECKED = "not checked"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was compared, how it ended, and what is to be said of it."""
+
+    subject: str
+    outcome: Outcome
+    detail: str = ""
+
+
+def passed(findings: Iterable[Finding]) -> bool:
+    """Tell whether nothing has moved, failed, or is not recorded."""
+    return all(f.outcome in (Outcome.SAME, Outcome.NOT_CHECKED) for f in findings)
+
+
+def unexpected(findings: Iterable[Finding]) -> list[str]:
+    """Return a line for all that ended in one way other than the same, and for one reason."""
+    subjects: dict[tuple[Outcome, str], list[str]] = {}
+    for finding in findings:
+        if finding.outcome is not Outcome.SAME:
+            subjects.setdefault((finding.outcome, finding.detail), []).append(finding.subject)
+    lines = []
+    for outcome in reversed(Outcome):  # what matters most is printed last
+        for (ended, detail), names in subjects.items():
+            if ended is outcome:
+                more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+                lines.append(f"{outcome}: {'; '.join(names[:3])}{more}: {detail}")
+    return lines
 
 
 def differences(cell: Cell, now: Record, before: Record) -> Iterator[str]:
@@ -179,3 +209,30 @@ def _rows(weights: Sequence[Any] | None) -> list[Any]:
     if not weights:
         return []
     return [np.asarray(row) for row in (weights if isinstance(weights[0], list) else [weights])]
+
+
+def check_passed(again: Sequence[Finding], verdicts: Sequence[Finding]) -> bool:
+    """Tell whether nothing is bad and at least one run was really made again."""
+    return passed((*again, *verdicts)) and any(f.outcome is Outcome.SAME for f in again)
+
+
+def describe(again: Sequence[Finding], verdicts: Sequence[Finding]) -> str:
+    """Return the findings of the check as a table, what is not the same, and the conclusion."""
+    from tabulate import tabulate
+
+    findings = (*again, *verdicts)
+    lines = [
+        [f.subject, str(f.outcome), f.detail if f.outcome is Outcome.SAME else ""] for f in findings
+    ]
+    outcomes = [finding.outcome for finding in findings]
+    counts = ", ".join(f"{outcomes.count(o)} {o}" for o in Outcome if o in outcomes)
+    ending = "passed" if check_passed(again, verdicts) else "failed"
+    if all(finding.outcome is Outcome.NOT_CHECKED for finding in again):
+        ending = "failed, because no run could be made again"
+    return "\n\n".join(
+        [
+            tabulate(lines, ["checked", "outcome", ""], disable_numparse=True),
+            *unexpected(findings),
+            f"The check {ending}: {counts}.",
+        ]
+    )

@@ -1,25 +1,24 @@
-"""Recorded splits run again: in batches that fit into a time, and each judged beside its record.
+"""Recorded splits are run again in a store, and each is compared with its record.
 
-How a rerun compares with its record is for `mklbench.report.check.comparison` to say.
+How the two compare is for `mklbench.report.check.comparison` to say.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.plan import Executor
-from mklbench.experiments.execution.steps import Step
-from mklbench.experiments.progress import Silent
+from mklbench.experiments.execution.steps import Step, missing_steps
+from mklbench.experiments.progress import Progress, Silent
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import split_seconds
 from mklbench.experiments.store import Store
-from mklbench.report.check.comparison import Outcome, choice, judged
-from mklbench.report.check.published import Finding
+from mklbench.report.check.comparison import Finding, Outcome, choice, judged
 
 # Seconds after which it is looked whether the time is up; less where little is left of it.
 _BATCH_SECONDS = 60.0
@@ -38,22 +37,119 @@ class Rerun:
     Attributes
     ----------
     label : str
-        Table and place of the cell.
+        What it is called in its finding.
     cell, record : Cell or Record
-        The cell, and the recorded split.
+        The run, and the recorded split.
     selections : mapping of int to Selection
-        The recorded selections, where the splits of the cell share them.
+        The recorded selections, where the splits of the run share them and they are not to be
+        made again.
     """
 
     label: str
     cell: Cell
     record: Record
-    selections: Mapping[int, Selection]
+    selections: Mapping[int, Selection] = field(default_factory=dict)
+
+    @property
+    def split(self) -> int:
+        """Its number."""
+        return self.record.split
 
     @property
     def seconds(self) -> float:
         """Seconds that the split took when it was recorded."""
         return split_seconds(self.record)
+
+
+def run_again(
+    items: Sequence[Rerun],
+    store: Store,
+    executor: Executor,
+    progress: Progress | None = None,
+    refused: Outcome = Outcome.FAILED,
+) -> dict[Rerun, Finding]:
+    """Run splits that the store does not have, and compare each with its record.
+
+    Where cross-validation takes another of two candidates that are as good, the split is run at
+    the recorded one and compared there.
+
+    Parameters
+    ----------
+    items : sequence of Rerun
+        The splits.
+    store : Store
+        Where they are and go.
+    executor : Executor
+        Takes the steps.
+    progress : Progress or None, default=None
+        Told of every step.
+    refused : Outcome, default=Outcome.FAILED
+        How a run ends that an InputError stops.
+    """
+    errors = _run(items, store, executor, progress or Silent())
+    findings, turned = {}, {}
+    for item in items:
+        now = _ended(item, store, errors)
+        if isinstance(now, str):
+            outcome = refused if item.cell.key in errors else Outcome.FAILED
+            findings[item] = Finding(item.label, outcome, now)
+            continue
+        is_as_good, text = choice(item.cell, now, item.record)
+        if not is_as_good:
+            findings[item] = Finding(item.label, Outcome.MOVED, text)
+        elif text:
+            fixed = item.cell.without_search(item.record.params or {})
+            turned[item] = Rerun(item.label, fixed, item.record), text
+        else:
+            findings[item] = Finding(item.label, *judged(item.cell, now, item.record))
+    errors = _run([fixed for fixed, _ in turned.values()], store, executor, Silent())
+    for item, (fixed, text) in turned.items():
+        now = _ended(fixed, store, errors)
+        ended = (
+            (Outcome.FAILED, now)
+            if isinstance(now, str)
+            else judged(item.cell, now, item.record, text)
+        )
+        findings[item] = Finding(item.label, *ended)
+    return findings
+
+
+def _run(
+    items: Sequence[Rerun], store: Store, executor: Executor, progress: Progress
+) -> dict[str, str]:
+    """Run what the store does not have; return by key the sentences of what was refused."""
+    missing = [item for item in items if not store.is_done(item.cell, item.split)]
+    if not missing:
+        return {}
+    executor.prepare([item.cell for item in missing], store)
+    errors: dict[str, str] = {}
+    steps: list[Step] = []
+    for item in missing:
+        try:
+            check_cell(item.cell, [item.split], executor.at_once)
+        except InputError as error:
+            errors[item.cell.key] = str(error)
+            continue
+        for selected, selection in item.selections.items():
+            store.write_selection(item.cell, selected, selection)
+        found = missing_steps(item.cell, store)
+        steps += [step for step in found if step.selects or step.split == item.split]
+    progress.start(steps, len(missing))
+    try:
+        errors |= executor.run(list(dict.fromkeys(steps)), store, progress)
+    finally:
+        progress.stop()
+    return errors
+
+
+def _ended(item: Rerun, store: Store, errors: Mapping[str, str]) -> Record | str:
+    """Return the finished split that the store has now, or why there is none."""
+    if item.cell.key in errors:
+        return errors[item.cell.key]
+    record = store.record(item.cell, item.split)
+    if record is None:
+        return "it ended without a record"
+    return record if record.is_done else record.reason
 
 
 def batches(
@@ -80,124 +176,22 @@ def batches(
     """
     pace, is_measured = 1.0, False
     while waiting:
-        left = deadline - clock()
+        left, began = deadline - clock(), clock()
         limit = min(_BATCH_SECONDS, left / 3 if is_measured else min(_FIRST_SECONDS, left / 10))
         batch: list[Rerun] = []
         others: list[Rerun] = []
         expected = 0.0
-        for at, item in enumerate(waiting):
+        for item in waiting:
             seconds = pace * (item.seconds + _EACH_SECONDS)
-            if _MARGIN * (expected + seconds) > left:
+            is_full = len(batch) >= jobs and expected + seconds / jobs > limit
+            if is_full or _MARGIN * (expected + seconds) > left:
                 others.append(item)
-                continue
-            if len(batch) >= jobs and expected + seconds / jobs > limit:
-                others += waiting[at:]
-                break
-            batch.append(item)
-            expected += seconds / jobs
+            else:
+                batch.append(item)
+                expected += seconds / jobs
         if not batch:
             break
-        waiting, began = others, clock()
+        waiting = others
         yield sorted(batch, key=lambda item: item.cell.data)
         pace *= ((clock() - began) / expected) ** (0.5 if is_measured else 1.0)
         is_measured = True
-
-
-class Judge(Silent):
-    """Runs splits again and compares what they give with what is recorded.
-
-    Parameters
-    ----------
-    listed : sequence of Rerun
-        What may be run.
-    found : callable
-        Told of each how it ended.
-    """
-
-    def __init__(self, listed: Iterable[Rerun], found: Callable[[Rerun, Finding], object]) -> None:
-        super().__init__()
-        self._found = found
-        self._items = {(item.cell.key, item.record.split): item for item in listed}
-        self._turned: dict[Rerun, str] = {}  # where cross-validation takes another choice
-
-    def run(self, batch: Sequence[Rerun], store: Store, executor: Executor) -> None:
-        """Run a batch; whatever ends it, what has been run is judged."""
-        errors: dict[str, str] = {}
-        steps = []
-        executor.prepare([item.cell for item in batch], store)
-        for item in batch:
-            try:
-                check_cell(item.cell, [item.record.split], executor.at_once)
-            except InputError as error:  # its data are not at hand, most often
-                errors[item.cell.key] = str(error)
-                continue
-            for selected, selection in item.selections.items():
-                store.write_selection(item.cell, selected, selection)
-            steps.append(Step(item.cell, item.record.split))
-        errors |= executor.run(steps, store, self)
-        errors |= self.run_turned(store, executor)
-        for item in batch:
-            if item.cell.key in errors:
-                sentence = errors[item.cell.key]
-                self._found(item, Finding(item.label, Outcome.NOT_CHECKED, sentence))
-
-    def run_turned(self, store: Store, executor: Executor) -> dict[str, str]:
-        """Run what took another choice, as good, at the recorded one; return what was refused."""
-        steps = {
-            Step(item.cell.without_search(item.record.params or {}), item.record.split): item
-            for item in self._turned
-        }
-        missing = [step for step in steps if not store.is_done(step.cell, step.split)]
-        refused = executor.run(missing, store, Silent()) if missing else {}
-        for step, item in steps.items():
-            record = store.record(step.cell, step.split)
-            if step.cell.key not in refused and record is not None:
-                self._compare(item, record, self._turned[item])
-        self._turned = {}
-        return {
-            item.cell.key: refused[step.cell.key]
-            for step, item in steps.items()
-            if step.cell.key in refused
-        }
-
-    def step_ended(self, step: Step, record: Record | None) -> None:
-        """Judge the record that a split has led to."""
-        item = self._items[step.cell.key, step.split]
-        if record is None:
-            return
-        is_as_good, turned = True, ""
-        if record.is_done:
-            is_as_good, turned = choice(item.cell, record, item.record)
-        if not is_as_good:
-            self._found(item, Finding(item.label, Outcome.MOVED, turned))
-        elif turned:
-            self._turned[item] = turned
-        else:
-            self._compare(item, record)
-
-    def _compare(self, item: Rerun, record: Record, turned: str = "") -> None:
-        if not record.is_done:
-            self._found(item, Finding(item.label, Outcome.FAILED, record.reason))
-            return
-        self._found(item, Finding(item.label, *judged(item.cell, record, item.record, turned)))
-
-
-def unexpected(findings: Sequence[Finding]) -> list[str]:
-    """Return a line for all that could not be run, failed or moved for one reason."""
-    lines = []
-    for outcome in (Outcome.NOT_CHECKED, Outcome.FAILED, Outcome.MOVED):
-        by_detail: dict[str, list[str]] = {}
-        for finding in findings:
-            if finding.outcome is outcome:
-                by_detail.setdefault(finding.detail, []).append(finding.subject)
-        for detail, subjects in by_detail.items():
-            shown = "; ".join(subjects[:3]) + (
-                f" and {len(subjects) - 3} more" if len(subjects) > 3 else ""
-            )
-            lines.append(f"{outcome}: {shown}: {detail}")
-    return lines
-
-
-def passed(findings: Iterable[Finding]) -> bool:
-    """Tell whether no number moved and no rerun failed."""
-    return all(f.outcome not in (Outcome.MOVED, Outcome.FAILED) for f in findings)

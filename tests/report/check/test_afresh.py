@@ -10,17 +10,14 @@ from typing import Any
 
 import pytest
 from experiment_fakes import tiny_cell
-from report_fakes import TINY_TABLE, only_tables, record
+from report_fakes import record
 
 from mklbench import cli, resources
 from mklbench.commands.confirm import confirm
-from mklbench.errors import DataError
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.local import Local
 from mklbench.experiments.records import CLOCKS, RecordFile
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.places import CellFinder
-from mklbench.report.check.afresh import Afresh, DataAtHand
+from mklbench.report.check.afresh import Afresh
 from mklbench.report.check.rerun import Rerun, batches
 from mklbench.report.loading import load_table
 
@@ -64,7 +61,7 @@ def planned(recorded: Path, *names: str) -> Afresh:
     """What is to be run again of tables with the records of the tiny one."""
     finder = CellFinder(RecordFile(recorded / "records" / "tiny.jsonl"))
     tables = [(load_table(name), finder) for name in names]
-    return Afresh(tables, Store(recorded / "nowhere"), lambda cell: True)
+    return Afresh(tables, Store(recorded / "nowhere"))
 
 
 def test_a_split_of_every_position_comes_first_from_the_cheapest(
@@ -77,20 +74,6 @@ def test_a_split_of_every_position_comes_first_from_the_cheapest(
     assert len({item.cell.key for item in waiting[:6]}) == 6
 
 
-def test_every_table_gets_its_cheapest_position_before_another_gets_two(
-    recorded: Path, edit_records: Edit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    edit_records(lambda item: timed(item, 9 if item["data"] == "ringnorm" else 1))
-    rows = TINY_TABLE.partition("published:")[0].splitlines(keepends=True)
-    tables = {
-        name: "".join(line for line in rows if other not in line)
-        for name, other in (("cheap", "name: none"), ("dear", "name: minmax"))
-    }
-    only_tables(monkeypatch, tmp_path, **tables)
-    waiting = planned(recorded, "cheap", "dear").waiting
-    assert [item.cell.data for item in waiting[:3]] == ["twonorm", "ringnorm", "twonorm"]
-
-
 def test_numbers_are_marked_and_what_was_run_is_not_run_again(
     again: Confirm, recorded: Path, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,7 +81,7 @@ def test_numbers_are_marked_and_what_was_run_is_not_run_again(
     assert again() == 0
     assert {path: path.read_bytes() for path in recorded.rglob("*.*")} == records
     text = (out / "tables" / "tiny.md").read_text(encoding="utf-8")
-    assert text.count("●2") == 2 * 6  # beside the paper, and among all numbers
+    assert text.count("●2") == 1 + 6  # beside the paper, and among all numbers
     assert {(n["rerun"], n["n_rerun"]) for n in numbers(out).values()} == {("confirmed", "2")}
     printed = capsys.readouterr().out
     assert "6 runs are recorded; one split of 6 of them takes about " in printed
@@ -131,26 +114,6 @@ def test_what_has_moved_is_marked_and_listed_with_both_values(
     assert "%, recorded " in printed
 
 
-def test_goes_on_where_it_was_interrupted(
-    again: Confirm, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = Local.run
-
-    def interrupted(self: Local, steps: list[Any], *others: Any) -> None:
-        run(self, steps[:1], *others)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Local, "run", interrupted)
-    with pytest.raises(KeyboardInterrupt, match="the same command goes on"):
-        again()
-    monkeypatch.setattr(Local, "run", run)
-    (first,) = fresh(out).items()
-    assert {n["rerun"] for n in numbers(out).values()} == {"recorded"}
-    assert again() == 0
-    assert first in fresh(out).items()
-    assert len(fresh(out)) == N_SPLITS
-
-
 def test_a_split_of_another_revision_is_run_again(
     again: Confirm, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,9 +127,7 @@ def test_a_split_of_another_revision_is_run_again(
 @pytest.mark.parametrize("pace", [0.2, 1.0, 3.0])
 def test_ends_in_time_whatever_the_speed_of_the_machine(pace: float) -> None:
     now = [0.0]
-    listed = [
-        Rerun("", tiny_cell(), record(at, fit_seconds=0.01 * 1.02**at), {}) for at in range(500)
-    ]
+    listed = [Rerun("", tiny_cell(), record(at, fit_seconds=0.01 * 1.02**at)) for at in range(500)]
     run = []
     for batch in batches(listed, 2, 600.0, lambda: now[0]):
         run += [item.record.split for item in batch]
@@ -179,30 +140,13 @@ def test_data_that_cannot_be_had_are_named_in_one_line(
     again: Confirm, out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        DataAtHand, "_missing", lambda _, cell: "no network" if cell.data == "ringnorm" else ""
+        "mklbench.report.check.afresh.is_at_hand", lambda config: config["name"] != "ringnorm"
     )
+    monkeypatch.setattr("mklbench.report.check.afresh._MOST_IN_VAIN", 0)
     assert again() == 0
-    assert "at hand: ringnorm (no network).\n" in capsys.readouterr().out
+    assert "at hand (mklbench data fetch NAME): ringnorm.\n" in capsys.readouterr().out
     raw = [number for name, number in numbers(out).items() if name.startswith("none")]
     assert [number["rerun"] for number in raw] == ["recorded"] * 3
-
-
-def test_servers_are_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def dataset(cell: Cell) -> None:
-        asked.append(cell.data)
-        raise DataError("No connection.")
-
-    monkeypatch.setattr("mklbench.report.check.afresh.is_at_hand", lambda config: False)
-    monkeypatch.setattr(Cell, "dataset", dataset)
-    has_data = DataAtHand(deadline=float("inf"))
-    names = ("a", "b", "c", "d", "a")
-    assert not any(
-        has_data(Cell({"data": {"name": name}, "split": {"n_splits": 1}})) for name in names
-    )
-    assert asked == ["a", "b", "c"]
-    assert list(has_data.absent.values()) == [["a", "b", "c", "d"]]
 
 
 def test_a_limit_is_for_whole_tables_on_this_machine(capsys: pytest.CaptureFixture[str]) -> None:

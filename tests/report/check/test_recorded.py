@@ -13,13 +13,13 @@ import pytest
 from mklbench import cli, resources
 from mklbench.algorithms import svm
 from mklbench.commands.check import check as run_check
-from mklbench.commands.check import record as record_algorithms
+from mklbench.commands.check import record as write_records
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.records import RecordFile
 from mklbench.experiments.sealing import sealed
-from mklbench.report.check import algorithms, published
-from mklbench.report.check.config import load_check
+from mklbench.report.check import recorded as kept
+from mklbench.report.check.recorded import load_check
 from mklbench.resources import recorded_results
 
 CHECK = """\
@@ -38,9 +38,11 @@ def recorded(recorded: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     """The records of the tiny table with a check of it."""
     check_file = tmp_path / "check.yaml"
     check_file.write_text(CHECK, encoding="utf-8")
-    monkeypatch.setattr("mklbench.commands.check.load_check", lambda: load_check(check_file))
-    monkeypatch.setattr(algorithms, "unlisted", lambda config: [])
-    published.record(load_check(check_file), recorded)
+    monkeypatch.setattr(
+        "mklbench.commands.check.load_check", lambda **options: load_check(check_file, **options)
+    )
+    monkeypatch.setattr(kept, "unlisted", lambda config: [])
+    kept.record_runs(load_check(check_file), recorded)
     return recorded
 
 
@@ -124,7 +126,7 @@ class TestAnotherChoice:
         assert "which is as good and is compared" in line
         edit_records(lambda item: {**item, "objective": 1.01 * item["objective"]})
         assert check(recorded) == 1
-        assert "tiny, minmax chosen fixed\n  objective" in capsys.readouterr().out
+        assert "MOVED: tiny, minmax chosen fixed: objective" in capsys.readouterr().out
 
     def test_of_another_score_has_moved(
         self,
@@ -135,7 +137,7 @@ class TestAnotherChoice:
         turn(0.2)
         assert check(recorded) == 1
         printed = capsys.readouterr().out
-        assert "tiny, minmax chosen fixed\n  cross-validation takes algo.C=" in printed
+        assert "MOVED: tiny, minmax chosen fixed: cross-validation takes algo.C=" in printed
 
 
 def test_moved_verdict_fails(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,7 +173,7 @@ def test_cell_that_fails_now_fails_the_check(
     ("absent", "code", "conclusion"),
     [
         ({"ringnorm"}, 0, "The check passed: 3 same, 1 not checked."),
-        ({"ringnorm", "twonorm"}, 1, "no cell could be run again"),
+        ({"ringnorm", "twonorm"}, 1, "no run could be made again"),
     ],
 )
 def test_absent_data_are_named_and_the_rest_is_checked(
@@ -196,7 +198,7 @@ def test_absent_data_are_named_and_the_rest_is_checked(
     monkeypatch.setattr(Cell, "dataset", dataset)
     assert check(recorded) == code
     printed = capsys.readouterr().out
-    assert "tiny, none ten fixed\n  data=ringnorm is nowhere to be had." in printed
+    assert "tiny, none ten fixed: data=ringnorm is nowhere to be had." in printed
     assert conclusion in printed
 
 
@@ -241,13 +243,13 @@ def test_shipped_check_compares_with_the_records_of_the_tables() -> None:
     of_tables = set()
     for path in (recorded_results() / "records").glob("*.jsonl"):
         of_tables |= set(path.read_bytes().splitlines())
-    kept = published.records_of(recorded_results()).read_bytes().splitlines()
-    assert set(kept) <= of_tables, "run mklbench check --record"
+    copied = kept.records_of(recorded_results()).read_bytes().splitlines()
+    assert set(copied) <= of_tables, "run mklbench check --record"
 
 
 def test_shipped_check_runs_every_data_set_and_every_algorithm() -> None:
     config = load_check()
-    chosen = {override for cell in config.cells for override in cell.slot.overrides}
+    chosen = {override for run in config for override in run.slot.overrides}
     # Not a set that the user names, and not photographs, which take minutes to describe.
     wanted = {
         f"data={name}"
@@ -256,10 +258,10 @@ def test_shipped_check_runs_every_data_set_and_every_algorithm() -> None:
         and not described.keys() & {"path", "id"}
     }
     assert wanted <= chosen
-    path = algorithms.records_of(recorded_results())
-    for name in algorithms.unlisted(config):
+    path = kept.algorithm_records(recorded_results())
+    for name in kept.unlisted(config):
         assert path.is_file(), f"algo={name} is not recorded: run mklbench check --record"
-        assert 0 not in RecordFile(path).read(algorithms.cell_of(name)).missing, name
+        assert 0 not in RecordFile(path).read(kept.algorithm_cell(name)).missing, name
 
 
 class TestNewAlgorithms:
@@ -267,7 +269,7 @@ class TestNewAlgorithms:
 
     @pytest.fixture
     def recorded(self, recorded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        monkeypatch.setattr(algorithms, "unlisted", lambda config: ["svm", "uniform"])
+        monkeypatch.setattr(kept, "unlisted", lambda config: ["svm", "uniform"])
         return recorded
 
     def test_are_recorded_once_and_checked(
@@ -275,40 +277,40 @@ class TestNewAlgorithms:
     ) -> None:
         assert check(recorded) == 1
         printed = capsys.readouterr().out
-        assert "algorithms, uniform\n  nothing is recorded" in printed
+        assert ": nothing is recorded" in printed
         assert "run mklbench check --record" in printed
         command = ["check", "--record", "--recorded", str(recorded)]
         assert cli.main(command) == 0
         assert capsys.readouterr().out.endswith("algorithms.jsonl: svm, uniform\n")
-        path = algorithms.records_of(recorded)
-        kept = path.read_bytes()
+        path = kept.algorithm_records(recorded)
+        before = path.read_bytes()
         assert cli.main(command) == 0
         assert capsys.readouterr().out.endswith("There is nothing else to do.\n")
-        assert path.read_bytes() == kept
+        assert path.read_bytes() == before
         assert check(recorded) == 0
         assert "The check passed: 6 same." in capsys.readouterr().out
         items = [json.loads(line) for line in path.read_text().splitlines()]
         path.write_text("".join(sealed({**i, "objective": 2 * i["objective"]}) for i in items))
         assert check(recorded) == 1
-        assert "algorithms, svm\n  objective" in capsys.readouterr().out
+        assert "MOVED: algorithms, svm: objective" in capsys.readouterr().out
 
     def test_a_new_version_is_recorded_anew(
         self, recorded: Path, redeclare: Callable[..., None], capsys: pytest.CaptureFixture[str]
     ) -> None:
-        record_algorithms(results_dir=str(recorded))
+        write_records(results_dir=str(recorded))
         redeclare(svm, "VERSION", svm.VERSION + 1)
         capsys.readouterr()
-        record_algorithms(results_dir=str(recorded))
+        write_records(results_dir=str(recorded))
         assert capsys.readouterr().out.endswith("algorithms.jsonl: svm\n")
-        assert len(algorithms.records_of(recorded).read_text().splitlines()) == 2
+        assert len(kept.algorithm_records(recorded).read_text().splitlines()) == 2
 
     def test_what_fails_is_not_recorded(
         self, recorded: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         broken(monkeypatch)
         with pytest.raises(InputError, match=r"algo=svm cannot be recorded: .*broken on purpose"):
-            record_algorithms(results_dir=str(recorded))
-        assert not algorithms.records_of(recorded).exists()
+            write_records(results_dir=str(recorded))
+        assert not kept.algorithm_records(recorded).exists()
 
     def test_it_is_for_no_table(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert cli.main(["check", "--record", "picard2012_table1"]) == 2

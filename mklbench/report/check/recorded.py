@@ -1,0 +1,312 @@
+"""What the regression check compares with: recorded splits, and the verdicts of recorded tables.
+
+The splits are of the runs that ``configs/check.yaml`` names by their positions in tables. An
+algorithm that none of them has needs no entry there: `mklbench check --record` runs one cheap
+split of it and writes what it gives to ``records/algorithms.jsonl``.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mklbench import resources
+from mklbench.errors import DataError, InputError, unknown
+from mklbench.experiments.cell import Cell
+from mklbench.experiments.execution.plan import Executor, run_cells
+from mklbench.experiments.progress import Progress
+from mklbench.experiments.record import DONE, Record
+from mklbench.experiments.records import (
+    Layers,
+    RecordFile,
+    export_records,
+    record_path,
+    write_sums,
+)
+from mklbench.experiments.store import Store
+from mklbench.reader import read
+from mklbench.report.analysis.assemble import assemble
+from mklbench.report.analysis.places import CellFinder
+from mklbench.report.check.comparison import Finding, Outcome
+from mklbench.report.check.rerun import Rerun, run_again
+from mklbench.report.layout.entries import JUDGEMENTS
+from mklbench.report.loading import load_table
+from mklbench.report.table.paper_table import Slot
+from mklbench.report.table.part import first_splits
+from mklbench.report.table.values import TableWhere
+
+# One split of a set that comes with the program, small enough for any algorithm.
+_CHEAP = (
+    "data=wdbc", "search=fixed", "split.test_fraction=null", "split.n_train=100",
+    "split.n_test=200", "split.n_splits=1",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CheckedRun:
+    """The run at a position of a paper table, of which the first split is run again."""
+
+    table: str
+    slot: Slot
+
+    def cell(self) -> Cell:
+        """Return the run with that split alone."""
+        return Cell.from_overrides(first_splits(self.slot, 1).overrides)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One entry of the file: a position of a table."""
+
+    table: str
+    row: str
+    column: str
+    protocol: str
+
+
+@dataclass(frozen=True)
+class _File:
+    """The file as it is written."""
+
+    cells: tuple[_Entry, ...] = ()
+
+
+def load_check(path: Path | None = None, tables: Sequence[str] = ()) -> list[CheckedRun]:
+    """Load ``configs/check.yaml``, or the file given, as far as it is of some tables, or of all.
+
+    Raises
+    ------
+    InputError
+        If an entry is wrong, missing or unknown, or names a run that its table does not have, or
+        there is none of a table.
+    """
+    path = path or resources.configs() / "check.yaml"
+    where = TableWhere((path.name,))
+    file = read(_File, resources.read_yaml(path), where)
+    if not file.cells:
+        raise InputError(f"{path.name}: cells is empty: name at least one run to check.")
+    named = {entry.table for entry in file.cells}
+    for name in tables:
+        if name not in named:
+            raise unknown("table to check", name, named)
+    load = cache(load_table)
+    found = []
+    for at, entry in enumerate(file.cells):
+        if tables and entry.table not in tables:
+            continue
+        slots = {" ".join(slot.place): slot for slot in load(entry.table).slots()}
+        name = f"{entry.row} {entry.column} {entry.protocol}"
+        if name not in slots:
+            raise unknown(f"{(where / 'cells').item(at)}: cell of {entry.table}", name, slots)
+        found.append(CheckedRun(entry.table, slots[name]))
+    return found
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A run whose only split is to be run again; `remedy` says what to do without a record."""
+
+    label: str
+    cell: Cell
+    before: Record | None
+    remedy: str
+
+
+def recorded_runs(runs: Sequence[CheckedRun], recorded: Path) -> list[Recorded]:
+    """Return runs of tables as they are in the directory of the recorded results."""
+    source = _source(records_of(recorded), "mklbench check --record")
+    found = []
+    for run in runs:
+        cell = source.as_recorded(run.cell())
+        before = next(iter(source.read(cell).done), None)
+        remedy = f"mklbench reproduce {run.table}, and then mklbench check --record"
+        label = f"{run.table}, {' '.join(run.slot.place)}"
+        found.append(Recorded(label, cell, before, remedy))
+    return found
+
+
+def recorded_algorithms(runs: Sequence[CheckedRun], recorded: Path) -> list[Recorded]:
+    """Return the runs of the algorithms that none of `runs` has, as they are recorded."""
+    path = algorithm_records(recorded)
+    source = RecordFile(path) if path.is_file() else Layers([])
+    remedy = "mklbench check --record and keep the file it writes, as no run of check.yaml has it"
+    cells = {name: algorithm_cell(name) for name in unlisted(runs)}
+    return [
+        Recorded(f"algorithms, {name}", cell, next(iter(source.read(cell).done), None), remedy)
+        for name, cell in cells.items()
+    ]
+
+
+def unlisted(runs: Sequence[CheckedRun]) -> list[str]:
+    """Return the names of the algorithms that none of `runs` has."""
+    listed = {override for run in runs for override in run.slot.overrides}
+    return [name for name in resources.choices("algo") if f"algo={name}" not in listed]
+
+
+def algorithm_cell(name: str) -> Cell:
+    """Return the cheap run of an algorithm, with the kernels that its config chooses."""
+    return Cell.from_overrides([f"algo={name}", *_CHEAP])
+
+
+def records_of(recorded: Path) -> Path:
+    """Return the file of the records of tables that the check compares with."""
+    return recorded / "check.jsonl"
+
+
+def algorithm_records(recorded: Path) -> Path:
+    """Return the file of the records of algorithms that no run of the check has."""
+    return recorded / "records" / "algorithms.jsonl"
+
+
+def record_runs(runs: Sequence[CheckedRun], recorded: Path) -> int:
+    """Copy the records that the check compares with from those of the tables; return how many.
+
+    Raises
+    ------
+    InputError
+        If a table has no records, or the file cannot be written.
+    """
+    sources = {name: _of_table(recorded, name) for name in dict.fromkeys(r.table for r in runs)}
+    cells = [sources[run.table].as_recorded(run.cell()) for run in runs]
+    return export_records(cells, Layers(list(sources.values())), records_of(recorded))
+
+
+def record_algorithms(runs: Sequence[CheckedRun], recorded: Path, *, jobs: int = 1) -> list[str]:
+    """Run what is not recorded of the algorithms that no run has, and return their names.
+
+    Records of algorithms that are gone, or of other versions, are taken out of the file.
+
+    Raises
+    ------
+    InputError
+        If a run does not end, or the file cannot be written.
+    """
+    cells = {name: algorithm_cell(name) for name in unlisted(runs)}
+    path = algorithm_records(recorded)
+    before = Layers([RecordFile(path)] if path.is_file() else [])
+    missing = [name for name, cell in cells.items() if not before.read(cell).done]
+    with TemporaryDirectory(prefix="mklbench-check-") as directory:
+        store = Store(directory)
+        ended = run_cells([cells[name] for name in missing], store, jobs=jobs)
+        for name, result in zip(missing, ended, strict=True):
+            if result.status != DONE:
+                failed = next((r.reason for r in result.records if r.error), "")
+                raise InputError(
+                    f"algo={name} cannot be recorded: {result.error or failed or result.status}"
+                )
+        export_records(cells.values(), Layers([before, store]), path)
+        write_sums(path.parent)
+    return missing
+
+
+def check_again(
+    listed: Sequence[Recorded],
+    executor: Executor,
+    *,
+    scratch: str | None = None,
+    progress: Progress | None = None,
+) -> list[Finding]:
+    """Run recorded splits again in a temporary store and compare.
+
+    Parameters
+    ----------
+    listed : sequence of Recorded
+        The runs.
+    executor : Executor
+        Takes the steps.
+    scratch : str or None, default=None
+        Where the temporary store is made; where the system has its temporary files if not given.
+    progress : Progress or None, default=None
+        Told of every split.
+    """
+    absent = {}
+    for cell in {item.cell.data: item.cell for item in listed}.values():
+        try:
+            cell.dataset()
+        except DataError as error:
+            absent[cell.data] = str(error)
+    items: dict[str, Rerun] = {}
+    findings: dict[str, Finding] = {}
+    for item in listed:
+        if item.cell.data in absent:
+            outcome, detail = Outcome.NOT_CHECKED, absent[item.cell.data]
+        elif item.before is None:
+            outcome = Outcome.NOT_RECORDED
+            detail = (
+                "nothing is recorded for this configuration and version of the algorithm: "
+                f"run {item.remedy}"
+            )
+        else:
+            items[item.label] = Rerun(item.label, item.cell, item.before)
+            continue
+        findings[item.label] = Finding(item.label, outcome, detail)
+    with TemporaryDirectory(prefix="mklbench-check-", dir=scratch) as directory:
+        ended = run_again(list(items.values()), Store(directory), executor, progress)
+    findings |= {finding.subject: finding for finding in ended.values()}
+    return [findings[item.label] for item in listed]
+
+
+def check_verdicts(names: Sequence[str], recorded: Path) -> list[Finding]:
+    """Compare the verdicts of the recorded numbers with those in the recorded tables.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of tables.
+    recorded : Path
+        Directory of the recorded results, with folders ``records`` and ``tables``.
+    """
+    return [_compared_verdicts(name, recorded) for name in names]
+
+
+def _compared_verdicts(name: str, recorded: Path) -> Finding:
+    subject = f"{name}, verdicts"
+    if resources.checkout() is None and not record_path(recorded / "records", name).is_file():
+        why = "they follow from the records behind the table, which are in a checkout"
+        return Finding(subject, Outcome.NOT_CHECKED, why)
+    report = assemble(load_table(name), CellFinder(_of_table(recorded, name)))
+    before = _read_verdicts(recorded / "tables" / f"{name}.csv")
+    now = {place: str(number.verdict or "") for place, number in report.numbers.items()}
+    moved = [
+        f"{' '.join(place)}: {now.get(place, 'gone') or 'none'}, "
+        f"recorded {before.get(place, 'nowhere') or 'none'}"
+        for place in dict.fromkeys([*now, *before])
+        if now.get(place) != before.get(place)
+    ]
+    if moved:
+        return Finding(subject, Outcome.MOVED, "; ".join(moved))
+    counts = report.verdict_counts
+    text = ", ".join(f"{counts[verdict]} {verdict}" for verdict in JUDGEMENTS if counts[verdict])
+    return Finding(subject, Outcome.SAME, text or "nothing to judge")
+
+
+def _read_verdicts(path: Path) -> dict[tuple[str, str, str, str], str]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return {
+                (line["row"], line["column"], line["protocol"], line["metric"]): line["verdict"]
+                for line in csv.DictReader(file)
+            }
+    except OSError as error:
+        raise InputError(
+            f"There is nothing to check against: {path} cannot be read; "
+            f"mklbench reproduce {path.stem} writes it."
+        ) from error
+    except KeyError as error:
+        raise InputError(f"{path} is no table of results: it lacks the column {error}.") from error
+
+
+def _of_table(recorded: Path, name: str) -> RecordFile:
+    return _source(record_path(recorded / "records", name), f"mklbench reproduce {name}")
+
+
+def _source(path: Path, command: str) -> RecordFile:
+    if not path.is_file():
+        raise InputError(
+            f"There is nothing to check against: {path} does not exist; {command} writes it."
+        )
+    return RecordFile(path)
