@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,8 +14,6 @@ from mklbench.kernels import Bank, Family, KernelBuilder, KernelOperator
 from mklbench.kernels.contract import Shape, builder_of, memory_of
 from mklbench.libsvm import SVM
 from mklbench.testing.claims import Array, agree, refuses, require
-
-_DENSE = "that of the dense Gram matrices"
 
 
 def check_operator(
@@ -71,9 +68,7 @@ def check_operator(
     wrong = np.ones(operator.n_kernels + 1)
     refuses(f"{name}.gram with a weight too many", partial(operator.gram, wrong), "weights")
     if isinstance(operator, Bank):
-        dense = _Dense.of(operator, given, grams, cross, tolerance)
-        for check in _OF_BANKS:
-            check(operator, name, dense)
+        _BankChecks(operator, given, grams, cross, tolerance).run()
     elif isinstance(operator, Family):
         _check_family(operator, name, given, kernel, tolerance)
 
@@ -116,34 +111,6 @@ def _check_declarations(builder: Any, made: KernelOperator, samples: NDArray[Any
     )
 
 
-@dataclass(frozen=True)
-class _Dense:
-    """The Gram matrices (M, n, n) of a bank, and those (M, n_z, n) of new samples, if there are."""
-
-    grams: Array
-    new: NDArray[Any] | None
-    cross: Array | None
-    tolerance: float
-
-    @classmethod
-    def of(
-        cls, bank: Bank, new: NDArray[Any] | None, grams: Any, cross: Any, tolerance: float
-    ) -> _Dense:
-        units = np.eye(bank.n_kernels)
-        if grams is None:
-            grams = [bank.combine(unit) for unit in units]
-        if cross is None and new is not None:
-            cross = [bank.cross(unit, new) for unit in units]
-        return cls(np.asarray(grams), new, None if cross is None else np.asarray(cross), tolerance)
-
-    def at(self, d: Array) -> Array:
-        return np.tensordot(d, self.grams, axes=1)
-
-    @property
-    def largest(self) -> float:
-        return float(np.abs(self.grams).max())
-
-
 def _weights(n_kernels: int) -> Iterator[Array]:
     """Yield weights of all kernels, of half of them, of one, and of none."""
     dense = np.random.default_rng(5).uniform(size=n_kernels)
@@ -153,40 +120,8 @@ def _weights(n_kernels: int) -> Iterator[Array]:
     yield np.zeros(n_kernels)
 
 
-def _check_shapes(bank: Bank, name: str, dense: _Dense) -> None:
-    wanted = (bank.n_kernels, bank.n_samples, bank.n_samples)
-    require(
-        dense.grams.shape == wanted,
-        f"{name} says n_kernels={bank.n_kernels} and n_samples={bank.n_samples}, and the Gram "
-        f"matrices have shape {dense.grams.shape}.",
-    )
-    turned = dense.grams.transpose(0, 2, 1)
-    agree(
-        f"a kernel of {name}", dense.grams, turned, dense.tolerance * dense.largest, "its transpose"
-    )
-    for m, gram in enumerate(dense.grams):
-        smallest = float(np.linalg.eigvalsh(gram)[0])
-        require(
-            smallest >= -1e-7 * max(float(np.trace(gram)), dense.largest),
-            f"kernel {m} of {name} is not positive semidefinite: its smallest eigenvalue is "
-            f"{smallest:.3g}.",
-        )
-
-
-def _check_combine(bank: Bank, name: str, dense: _Dense) -> None:
-    for d in _weights(bank.n_kernels):
-        expected = dense.at(d)
-        atol = dense.tolerance * float(np.abs(expected).max())
-        agree(f"{name}.combine", bank.combine(d), expected, atol, _DENSE)
-        agree(f"{name}.gram", bank.gram(d), expected, atol, _DENSE)
-        buffer = _buffer(bank)
-        require(bank.gram(d, out=buffer) is buffer, f"{name}.gram must return out, where given.")
-        agree(f"{name}.gram written into LIBSVM's buffer", buffer, expected, atol, _DENSE)
-        buffer[...] = dense.grams.sum(axis=0)
-        bank.accumulate(d, buffer)
-        total = dense.grams.sum(axis=0) + expected
-        atol = dense.tolerance * float(np.abs(total).max())
-        agree(f"{name}.accumulate", buffer, total, atol, _DENSE)
+def _largest(values: ArrayLike) -> float:
+    return float(np.abs(values).max())
 
 
 def _buffer(operator: KernelOperator) -> Array:
@@ -196,99 +131,165 @@ def _buffer(operator: KernelOperator) -> Array:
     return gram
 
 
-def _check_every_kernel(bank: Bank, name: str, dense: _Dense) -> None:
-    every = np.eye(bank.n_kernels)
-    for m in range(0, bank.n_kernels, max(1, bank.n_kernels // 24)):
-        atol = dense.tolerance * float(np.abs(dense.grams[m]).max())
-        agree(f"kernel {m} of {name}", bank.combine(every[m]), dense.grams[m], atol, _DENSE)
+class _BankChecks:
+    """The answers of a bank beside those of its dense Gram matrices.
 
+    `stack` are the matrices (M, n, n), and `cross` those (M, n_z, n) of new samples, if there are.
+    """
 
-def _check_combining_again(bank: Bank, name: str, dense: _Dense) -> None:
-    """What a bank keeps of earlier combinations does not show, and a result is the caller's."""
-    rng = np.random.default_rng(10)
-    bank.combine(np.eye(bank.n_kernels)[0])[...] = np.nan
-    for share in (1.0, 0.3, 0.3, 0.1, 0.1, 0.6, 0.1):
-        active = rng.uniform(size=bank.n_kernels) < share
-        for _ in range(2):
-            d = rng.uniform(size=bank.n_kernels) * active
-            expected = dense.at(d)
-            atol = dense.tolerance * max(dense.largest, float(np.abs(expected).max()))
-            agree(f"{name}.combine after others", bank.combine(d), expected, atol, _DENSE)
+    def __init__(
+        self, bank: Bank, new: NDArray[Any] | None, grams: Any, cross: Any, tolerance: float
+    ) -> None:
+        units = np.eye(bank.n_kernels)
+        if cross is None and new is not None:
+            cross = [bank.cross(unit, new) for unit in units]
+        self.bank, self.name, self.new, self.tolerance = bank, type(bank).__name__, new, tolerance
+        self.stack = np.asarray([bank.combine(u) for u in units] if grams is None else grams)
+        self.cross = None if cross is None else np.asarray(cross)
+        self.rng = np.random.default_rng(8)
 
+    def run(self) -> None:
+        self.shapes()
+        self.combinations()
+        self.forms_and_products()
+        self.inner_products()
+        if self.new is not None and self.cross is not None:
+            for d in _weights(self.bank.n_kernels):
+                expected = np.tensordot(d, self.cross, axes=1)
+                self.agree("cross", self.bank.cross(d, self.new), expected, _largest(expected))
+            dense = next(_weights(self.bank.n_kernels))
+            _check_batches(self.bank, self.name, dense, self.new)
+        order = np.random.default_rng(6).permutation(self.bank.n_samples)
+        first, second = order[:-2], np.array([4, 0, 3, 2])
+        half = order[: self.bank.n_samples // 2]
+        self.samples_taken("take", self.bank.take(half), half)
+        taken_twice = self.bank.take(first).take(second)
+        self.samples_taken("take, taken twice,", taken_twice, first[second])
 
-def _check_forms(bank: Bank, name: str, dense: _Dense) -> None:
-    rng = np.random.default_rng(8)
-    sizes = np.abs(dense.grams).max(axis=(1, 2))
-    for support in (1.0, 0.2, 0.0):
-        a = rng.standard_normal(bank.n_samples) * (rng.uniform(size=bank.n_samples) < support)
-        expected = np.einsum("i,mij,j->m", a, dense.grams, a)
-        scale = np.maximum(sizes * np.abs(a).sum() ** 2, np.finfo(float).tiny)
-        actual = np.asarray(bank.quadratic_forms(a))
+    def agree(self, what: str, actual: ArrayLike, expected: ArrayLike, scale: float) -> None:
+        """Require an answer up to the tolerance, as a share of `scale`."""
+        atol = self.tolerance * scale
+        agree(f"{self.name}.{what}", actual, expected, atol, "that of the dense Gram matrices")
+
+    def at(self, d: Array) -> Array:
+        return np.tensordot(d, self.stack, axes=1)
+
+    def shapes(self) -> None:
+        """The matrices are as many and as large as the bank says, and positive semidefinite."""
+        n_kernels, n = self.bank.n_kernels, self.bank.n_samples
         require(
-            actual.shape == expected.shape,
-            f"{name}.quadratic_forms has shape {actual.shape}, not ({bank.n_kernels},).",
+            self.stack.shape == (n_kernels, n, n),
+            f"{self.name} says n_kernels={n_kernels} and n_samples={n}, and the Gram matrices have "
+            f"shape {self.stack.shape}.",
         )
-        agree(f"{name}.quadratic_forms", actual / scale, expected / scale, dense.tolerance, _DENSE)
-    a = rng.standard_normal(bank.n_samples)
-    for chosen in ([], [-1], [3, 0, 2], range(bank.n_kernels)):
-        kernels = np.array(chosen, dtype=int) % bank.n_kernels
-        expected = np.einsum("mij,j->mi", dense.grams[kernels], a)
-        atol = dense.tolerance * dense.largest * float(np.abs(a).sum())
-        agree(f"{name}.products", bank.products(a, kernels), expected, atol, _DENSE)
+        largest, turned = _largest(self.stack), self.stack.transpose(0, 2, 1)
+        self.agree("combine of a kernel", self.stack, turned, largest)
+        for m, gram in enumerate(self.stack):
+            smallest = float(np.linalg.eigvalsh(gram)[0])
+            require(
+                smallest >= -1e-7 * max(float(np.trace(gram)), largest),
+                f"kernel {m} of {self.name} is not positive semidefinite: its smallest eigenvalue "
+                f"is {smallest:.3g}.",
+            )
 
+    def combinations(self) -> None:
+        """Sums of kernels, also into LIBSVM's memory, and whatever was combined before."""
+        bank, largest = self.bank, _largest(self.stack)
+        for d in _weights(bank.n_kernels):
+            expected, buffer = self.at(d), _buffer(bank)
+            self.agree("combine", bank.combine(d), expected, _largest(expected))
+            self.agree("gram", bank.gram(d), expected, _largest(expected))
+            require(bank.gram(d, out=buffer) is buffer, f"{self.name}.gram must return out.")
+            self.agree("gram written into LIBSVM's buffer", buffer, expected, _largest(expected))
+            buffer[...] = self.stack.sum(axis=0)
+            bank.accumulate(d, buffer)
+            total = self.stack.sum(axis=0) + expected
+            self.agree("accumulate", buffer, total, _largest(total))
+        for m in range(0, bank.n_kernels, max(1, bank.n_kernels // 24)):
+            alone = bank.combine(np.eye(bank.n_kernels)[m])
+            self.agree(f"combine of kernel {m}", alone, self.stack[m], _largest(self.stack[m]))
+        # What a bank keeps of earlier combinations does not show, and a result is the caller's.
+        bank.combine(np.eye(bank.n_kernels)[0])[...] = np.nan
+        for share in (1.0, 0.3, 0.3, 0.1, 0.1, 0.6, 0.1):
+            active = self.rng.uniform(size=bank.n_kernels) < share
+            for _ in range(2):
+                d = self.rng.uniform(size=bank.n_kernels) * active
+                expected = self.at(d)
+                scale = max(largest, _largest(expected))
+                self.agree("combine after others", bank.combine(d), expected, scale)
 
-def _check_diagonals(bank: Bank, name: str, dense: _Dense) -> None:
-    diagonals = np.einsum("mii->mi", dense.grams)
-    traces = diagonals.sum(axis=1)
-    agree(f"{name}.diagonals", bank.diagonals(), diagonals, dense.tolerance * dense.largest, _DENSE)
-    agree(
-        f"{name}.traces",
-        bank.traces(),
-        traces,
-        dense.tolerance * float(np.abs(traces).max()),
-        _DENSE,
-    )
+    def forms_and_products(self) -> None:
+        """a' K_m a, K_m a, the diagonals and the traces."""
+        bank, stack = self.bank, self.stack
+        sizes = np.abs(stack).max(axis=(1, 2))
+        for support in (1.0, 0.2, 0.0):
+            a = self.rng.standard_normal(bank.n_samples)
+            a *= self.rng.uniform(size=bank.n_samples) < support
+            expected = np.einsum("i,mij,j->m", a, stack, a)
+            scale = np.maximum(sizes * np.abs(a).sum() ** 2, np.finfo(float).tiny)
+            actual = np.asarray(bank.quadratic_forms(a))
+            require(
+                actual.shape == expected.shape,
+                f"{self.name}.quadratic_forms has shape {actual.shape}, not ({bank.n_kernels},).",
+            )
+            self.agree("quadratic_forms", actual / scale, expected / scale, 1.0)
+        a = self.rng.standard_normal(bank.n_samples)
+        for chosen in ([], [-1], [3, 0, 2], range(bank.n_kernels)):
+            kernels = np.array(chosen, dtype=int) % bank.n_kernels
+            expected = np.einsum("mij,j->mi", stack[kernels], a)
+            size = float(sizes.max() * np.abs(a).sum())
+            self.agree("products", bank.products(a, kernels), expected, size)
+        diagonals = np.einsum("mii->mi", stack)
+        self.agree("diagonals", bank.diagonals(), diagonals, float(sizes.max()))
+        traces = diagonals.sum(axis=1)
+        self.agree("traces", bank.traces(), traces, _largest(traces))
 
+    def inner_products(self) -> None:
+        """<K_l, K_m>, also centred, and those with other matrices."""
+        bank, stack, n = self.bank, self.stack, self.bank.n_samples
+        flat, norms = stack.reshape(len(stack), -1), np.linalg.norm(stack, axis=(1, 2))
+        self.agree("inner_products", bank.inner_products(), flat @ flat.T, _largest(flat @ flat.T))
+        H = np.eye(n) - 1.0 / n
+        flat = (H @ stack @ H).reshape(len(stack), -1)
+        actual = bank.inner_products(centred=True)
+        # Centring leaves little of some kernels, with the rounding of the whole.
+        units = np.maximum(np.linalg.norm(flat, axis=1), 3e-3 * norms)
+        units[units == 0.0] = 1.0  # of a kernel that is 0
+        scale = np.outer(units, units)
+        expected = flat @ flat.T / scale
+        self.agree("inner_products of centred kernels", actual / scale, expected, 1.0)
+        self.agree("centred_products", bank.centred_products, actual, 0.0)
+        root = self.rng.standard_normal((n, 3))
+        K = root @ root.T - np.eye(n)
+        expected = np.einsum("mij,ij->m", stack, K)
+        size = float(norms.max() * np.linalg.norm(K))
+        self.agree("inner_products_with", bank.inner_products_with(K), expected, size)
+        y = np.where(self.rng.uniform(size=n) < 0.5, -1.0, 1.0)
+        expected = np.einsum("mij,i,j->m", stack, y, y)
+        size = float(np.abs(stack).sum((1, 2)).max())
+        self.agree("target_alignments", bank.target_alignments(y), expected, size)
 
-def _check_inner_products(bank: Bank, name: str, dense: _Dense) -> None:
-    n, stack = bank.n_samples, dense.grams
-    flat = stack.reshape(len(stack), -1)
-    products = flat @ flat.T
-    atol = dense.tolerance * float(np.abs(products).max())
-    agree(f"{name}.inner_products", bank.inner_products(), products, atol, _DENSE)
-    H = np.eye(n) - 1.0 / n
-    flat = (H @ stack @ H).reshape(len(stack), -1)
-    actual = bank.inner_products(centred=True)
-    # Centring leaves little of some kernels, with the rounding of the whole.
-    smallest = 3e-3 * np.linalg.norm(stack, axis=(1, 2))
-    units = np.maximum(np.linalg.norm(flat, axis=1), smallest)
-    units[units == 0.0] = 1.0  # of a kernel that is 0
-    scale = np.outer(units, units)
-    agree(
-        f"{name}.inner_products of centred kernels", actual / scale, flat @ flat.T / scale,
-        dense.tolerance, _DENSE,
-    )  # fmt: skip
-    agree(f"{name}.centred_products", bank.centred_products, actual, 0.0, "inner_products")
-    root = np.random.default_rng(3).standard_normal((n, 3))
-    K = root @ root.T - np.eye(n)
-    norms = np.linalg.norm(stack, axis=(1, 2))
-    expected = np.einsum("mij,ij->m", stack, K)
-    atol = dense.tolerance * float(norms.max() * np.linalg.norm(K))
-    agree(f"{name}.inner_products_with", bank.inner_products_with(K), expected, atol, _DENSE)
-    y = np.where(np.random.default_rng(4).uniform(size=n) < 0.5, -1.0, 1.0)
-    expected = np.einsum("mij,i,j->m", stack, y, y)
-    atol = dense.tolerance * float(np.abs(stack).sum((1, 2)).max())
-    agree(f"{name}.target_alignments", bank.target_alignments(y), expected, atol, _DENSE)
-
-
-def _check_cross(bank: Bank, name: str, dense: _Dense) -> None:
-    if dense.new is None or dense.cross is None:
-        return
-    for d in _weights(bank.n_kernels):
-        expected = np.tensordot(d, dense.cross, axes=1)
-        atol = dense.tolerance * float(np.abs(expected).max())
-        agree(f"{name}.cross", bank.cross(d, dense.new), expected, atol, _DENSE)
-    _check_batches(bank, name, next(_weights(bank.n_kernels)), dense.new)
+    def samples_taken(self, how: str, part: Any, rows: NDArray[Any]) -> None:
+        """The bank of some samples gives the rows and columns of these."""
+        bank = self.bank
+        require(isinstance(part, Bank), f"{self.name}.{how} must return a Bank.")
+        require(
+            (part.n_samples, part.features, part.groups) == (len(rows), bank.features, bank.groups),
+            f"{self.name}.{how} must keep the features and the groups, and have "
+            f"n_samples={len(rows)}.",
+        )
+        stack = self.stack[:, rows[:, None], rows]
+        d, a = next(_weights(bank.n_kernels)), np.linspace(-1.0, 1.0, len(rows))
+        combined = np.tensordot(d, stack, axes=1)
+        size = max(float(np.abs(stack).sum((1, 2)).max()), _largest(combined))
+        forms, every = np.einsum("i,mij,j->m", a, stack, a), np.arange(bank.n_kernels)
+        self.agree(f"{how}: combine", part.combine(d), combined, size)
+        self.agree(f"{how}: traces", part.traces(), np.trace(stack, axis1=1, axis2=2), size)
+        self.agree(f"{how}: quadratic_forms", part.quadratic_forms(a), forms, size)
+        self.agree(f"{how}: products", part.products(a, every), stack @ a, size)
+        if self.new is not None and self.cross is not None:
+            expected = np.tensordot(d, self.cross[:, :, rows], axes=1)
+            self.agree(f"{how}: cross", part.cross(d, self.new), expected, _largest(expected))
 
 
 def _check_batches(operator: KernelOperator, name: str, d: Array, new: NDArray[Any]) -> None:
@@ -298,54 +299,8 @@ def _check_batches(operator: KernelOperator, name: str, d: Array, new: NDArray[A
     alone = [operator.cross(d, part) for part in np.split(new, new.shape[axis], axis=axis)]
     agree(
         f"{name}.cross of new samples together", together, np.concatenate(alone),
-        1e-12 * float(np.abs(together).max()), "that of each of them alone",
+        1e-12 * _largest(together), "that of each of them alone",
     )  # fmt: skip
-
-
-def _check_take(bank: Bank, name: str, dense: _Dense) -> None:
-    order = np.random.default_rng(6).permutation(bank.n_samples)
-    half = order[: bank.n_samples // 2]
-    _check_rows(bank.take(half), f"{name}.take", bank, dense, half)
-    first, second = order[:-2], np.array([4, 0, 3, 2])
-    twice = bank.take(first).take(second)
-    _check_rows(twice, f"{name}.take, taken twice,", bank, dense, first[second])
-
-
-def _check_rows(part: Any, name: str, bank: Bank, dense: _Dense, rows: NDArray[Any]) -> None:
-    require(isinstance(part, Bank), f"{name} must return a Bank.")
-    require(
-        (part.n_samples, part.features, part.groups) == (len(rows), bank.features, bank.groups),
-        f"{name} must keep the features and the groups, and have n_samples={len(rows)}.",
-    )
-    stack = dense.grams[:, rows[:, None], rows]
-    d, a = next(_weights(bank.n_kernels)), np.linspace(-1.0, 1.0, len(rows))
-    combined = np.tensordot(d, stack, axes=1)
-    scale = dense.tolerance * max(
-        float(np.abs(stack).sum((1, 2)).max()), float(np.abs(combined).max())
-    )
-    agree(f"{name}: combine", part.combine(d), combined, scale, _DENSE)
-    agree(f"{name}: traces", part.traces(), np.trace(stack, axis1=1, axis2=2), scale, _DENSE)
-    forms = np.einsum("i,mij,j->m", a, stack, a)
-    agree(f"{name}: quadratic_forms", part.quadratic_forms(a), forms, scale, _DENSE)
-    every = np.arange(bank.n_kernels)
-    agree(f"{name}: products", part.products(a, every), stack @ a, scale, _DENSE)
-    if dense.new is not None and dense.cross is not None:
-        expected = np.tensordot(d, dense.cross[:, :, rows], axes=1)
-        atol = dense.tolerance * float(np.abs(expected).max())
-        agree(f"{name}: cross", part.cross(d, dense.new), expected, atol, _DENSE)
-
-
-_OF_BANKS = (
-    _check_shapes,
-    _check_combine,
-    _check_every_kernel,
-    _check_combining_again,
-    _check_forms,
-    _check_diagonals,
-    _check_inner_products,
-    _check_cross,
-    _check_take,
-)
 
 
 def _check_family(
@@ -360,7 +315,7 @@ def _check_family(
     X = family.samples
     gram = family.gram(theta) if kernel is None else kernel(theta, X, X)
     other = "gram" if kernel is None else "its definition"
-    atol = tolerance * float(np.abs(gram).max())
+    atol = tolerance * _largest(gram)
     agree(f"{name}.gram", family.gram(theta), gram, atol, other)
     agree(f"{name}.gram", family.gram(theta), family.gram(theta).T, atol, "its transpose")
     buffer = _buffer(family)
@@ -387,9 +342,7 @@ def _check_gradient(family: Family, name: str, theta: Array, a: Array) -> None:
     moves = step * np.eye(len(theta))
     differences = [a @ (family.gram(theta + e) - family.gram(theta - e)) @ a for e in moves]
     numeric = np.array(differences) / (2.0 * step)
-    atol = 1e-6 * max(float(np.abs(numeric).max()), 1e-3)
+    atol = 1e-6 * max(_largest(numeric), 1e-3)
     agree(f"{name}.gradient", family.gradient(theta, a), numeric, atol, "finite differences")
-    zero = np.zeros(len(theta))
-    agree(
-        f"{name}.gradient at a = 0", family.gradient(theta, np.zeros(len(a))), zero, 0.0, "0"
-    )  # fmt: skip
+    at_zero = family.gradient(theta, np.zeros(len(a)))
+    agree(f"{name}.gradient at a = 0", at_zero, np.zeros(len(theta)), 0.0, "0")
