@@ -98,8 +98,8 @@ def run_again(
         if not is_as_good:
             findings[item] = Finding(item.label, Outcome.MOVED, text)
         elif text:
-            fixed = item.cell.without_search(item.record.params or {})
-            turned[item] = Rerun(item.label, fixed, item.record), text
+            at_recorded = item.cell.without_search(item.record.params or {})
+            turned[item] = Rerun(item.label, at_recorded, item.record), text
         else:
             findings[item] = Finding(item.label, *judged(item.cell, now, item.record))
     errors = _run([fixed for fixed, _ in turned.values()], store, executor, Silent())
