@@ -17,6 +17,7 @@ release = version = __version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
@@ -27,7 +28,7 @@ extensions = [
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 templates_path = ["templates"]
 exclude_patterns = ["build", "extensions", "templates", "**/README.md", "sg_execution_times.rst"]
-highlight_language = "none"  # formulas stand in indented blocks
+highlight_language = "none"  # formulas of docstrings stand in indented blocks
 nitpicky = False
 
 autodoc_typehints = "none"  # numpydoc has them beside their shapes
@@ -35,6 +36,8 @@ autodoc_member_order = "bysource"
 autosummary_generate = True
 numpydoc_show_class_members = False
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
+myst_dmath_allow_labels = False
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
