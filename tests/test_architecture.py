@@ -1,4 +1,4 @@
-"""The architecture: who may import whom, what a run must not load, what an algorithm consists of."""
+"""The architecture: who imports whom, what a run must not load, what an algorithm consists of."""
 
 from __future__ import annotations
 
