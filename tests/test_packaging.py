@@ -16,7 +16,7 @@ from stated import recorded
 
 import mklbench
 from mklbench import cli, extras
-from mklbench.report.analysis.scores import scores_path, to_scores
+from mklbench.report.analysis.candidate import scores_path, to_scores
 from mklbench.report.loading import load_table, table_names
 
 ROOT = Path(__file__).parents[1]

@@ -10,7 +10,6 @@ from pathlib import Path
 from mklbench import interruption, resources
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.estimates import of_program
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import Executor, run_cells
 from mklbench.experiments.files import check_writable_directory
@@ -115,7 +114,7 @@ def reproduce(
             cells,
             Layers([store, *taken_over.values()]),
             recorded,
-            lambda: of_program(recorded),
+            lambda: _of_program(recorded),
         )
         print(describe_work(work, jobs))
         return 0
@@ -174,7 +173,7 @@ def print_positions(
 
     parts = _parts(names, selection, config_dir)
     recorded = _measured_before(Path(results_dir), [part.table for part in parts])
-    others = functools.cache(lambda: list(of_program(recorded)))
+    others = functools.cache(lambda: list(_of_program(recorded)))
     headings = ["row", "column", "protocol", "its label", "on one core", "command"]
     for part in parts:
         finder = CellFinder(Layers([]), n_splits=selection.n_splits)
@@ -210,6 +209,13 @@ def _measured_before(results: Path, tables: Sequence[PaperTable]) -> list[Record
     """Return the records of tables below `results` and with the program, for their times."""
     places = dict.fromkeys([results.resolve(), resources.recorded_results()])
     return [file for at in places for file in _record_files(at / "records", tables).values()]
+
+
+def _of_program(known: Sequence[RecordFile]) -> Iterator[RecordFile]:
+    """Yield the recorded results of the program, table by table; those of `known` as they are."""
+    by_path = {source.path.resolve(): source for source in known}
+    for path in sorted((resources.recorded_results() / "records").glob("*.jsonl*")):
+        yield by_path.get(path.resolve()) or RecordFile(path)
 
 
 def _run(cells: Sequence[Cell], store: Store, executor: Executor) -> dict[str | None, str]:

@@ -11,8 +11,8 @@ from mklbench.errors import DataError, MissingExtraError
 from mklbench.experiments.records import export_records, record_path
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
+from mklbench.report.analysis.candidate import scores_path, to_scores
 from mklbench.report.analysis.places import CellFinder, recorded_source
-from mklbench.report.analysis.scores import scores_path, to_scores
 from mklbench.report.document import to_html
 from mklbench.report.figures.draw import unfinished_cells, write_figure
 from mklbench.report.formats import render

@@ -16,9 +16,15 @@ from narrowing import present
 from stated import lines_of, mean, recorded, states, text_of
 
 from mklbench.experiments.record import Record
+from mklbench.report.analysis.agreement import (
+    changes,
+    judged_numbers,
+    label_of,
+    n_as_printed,
+    n_matching,
+    unmatched,
+)
 from mklbench.report.analysis.assemble import Number
-from mklbench.report.analysis.by_number import judged_numbers, n_as_printed, n_matching
-from mklbench.report.analysis.changes import changes, label_of, unmatched
 from mklbench.report.analysis.significance import LEVEL, corrected_p_value
 from mklbench.report.claims.judged import judge_claims
 from mklbench.report.table.verdict import Verdict

@@ -18,15 +18,16 @@ from report_fakes import plain
 from stated import ROOT, lines_of, mean, recorded, states, text_of
 
 from mklbench.experiments.record import Record
-from mklbench.report.analysis.assemble import measured_difference
-from mklbench.report.analysis.baseline import Standing
-from mklbench.report.analysis.by_number import (
+from mklbench.report.analysis.agreement import (
+    by_chance,
     judged_numbers,
+    matches,
     n_as_printed,
     n_matching,
     n_under_the_first,
 )
-from mklbench.report.analysis.chance import by_chance, matches
+from mklbench.report.analysis.assemble import measured_difference
+from mklbench.report.analysis.baseline import Standing
 from mklbench.report.analysis.significance import corrected_p_value
 from mklbench.report.claims.judged import judge_claims
 from mklbench.report.figures.matches import Matches

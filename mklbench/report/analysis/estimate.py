@@ -1,4 +1,4 @@
-"""What is still to be run, and how long that may take, judged by what was measured before."""
+"""What is still to be run, and how long that may take, by what was measured of it or its like."""
 
 from __future__ import annotations
 
@@ -6,24 +6,21 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from statistics import fmean
 
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.estimates import scaled_seconds
-from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.progress import duration
 from mklbench.experiments.record import Record
-from mklbench.experiments.records import RecordFile, RecordSource, split_seconds
+from mklbench.experiments.records import CellRecords, RecordFile, RecordSource, split_seconds
 
 
 @dataclass(frozen=True)
 class Work:
     """What is missing of one cell; `seconds` is None where nothing was measured to go by.
 
-    `n_missing` are its splits, `n_selections` the selections of hyperparameters that come before;
-    `is_scaled` where the seconds are those of fits on other data, scaled by the square of n.
+    `n_missing` are its splits, `n_selections` the selections of hyperparameters that come before.
     """
 
     cell: Cell
@@ -31,7 +28,6 @@ class Work:
     seconds: float | None
     problem: str = ""
     n_selections: int = 0
-    is_scaled: bool = False
 
 
 def outstanding_work(
@@ -52,15 +48,21 @@ def outstanding_work(
         Where to look for times of cells that the store has not; if they have not either,
         for times of cells that are alike in algorithm, kernel, data and search.
     others : callable, optional
-        Returns the records of other tables, which are read where those have none: times of cells
-        that are alike, and then of single fits of the same algorithm and kernel on other data.
+        Returns the records of other tables, which are read where those have none.
     """
     work: dict[str, Work] = {}
-    known = _Known(recorded, others)
+    read_once = cache(lambda: list(others()))
+
+    def before(cell: Cell) -> Iterator[list[Record]]:
+        """Yield what was recorded of a cell, then of cells that are alike."""
+        yield from (source.read(cell).records for source in recorded)
+        yield from (source.alike(cell) for source in recorded)
+        yield from (source.alike(cell) for source in read_once())
+
     for cell in cells:
         try:
             if cell.key not in work:
-                work[cell.key] = _work(cell, store, known)
+                work[cell.key] = _work(cell, store.read(cell), before(cell))
         except InputError as error:  # without its data a cell may have no key
             work[repr(cell.config)] = Work(cell, cell.n_splits, None, str(error))
     return list(work.values())
@@ -89,49 +91,17 @@ def describe_work(work: Sequence[Work], jobs: int = 1) -> str:
     if n_unknown < len(work):
         total += f", about {duration(known)} on one core"
         total += f" or {duration(known / jobs)} on {jobs}" if jobs > 1 else ""
-    scaled = [item.seconds for item in work if item.is_scaled and item.seconds is not None]
-    if scaled:
-        total += f" ({duration(math.fsum(scaled))} of it by fits on other data, for n alone)"
     if n_unknown:
         total += f", {n_unknown} runs whose time is not known"
     return f"{tabulate(rows, headings, disable_numparse=True)}\n\n{total}."
 
 
-class _Known:
-    """Where to look for times, those of other tables only when they are needed."""
-
-    def __init__(
-        self, recorded: Sequence[RecordFile], others: Callable[[], Iterable[RecordFile]]
-    ) -> None:
-        self.recorded = recorded
-        self._others = others
-
-    @cached_property
-    def others(self) -> list[RecordFile]:
-        return list(self._others())
-
-    def records(self, cell: Cell) -> Iterator[list[Record]]:
-        """Yield what was recorded of a cell, then of cells that are alike."""
-        yield from (source.read(cell).records for source in self.recorded)
-        yield from (source.alike(cell) for source in self.recorded)
-        yield from (source.alike(cell) for source in self.others)
-
-    def scaled(self, cell: Cell, n_missing: int, n_selections: int) -> float | None:
-        """Return the seconds of a cell's splits and selections by fits on other data."""
-        of_split = scaled_seconds(Step(cell, 0), self.others)
-        if of_split is None or not n_selections:
-            return None if of_split is None else n_missing * of_split
-        of_selection = scaled_seconds(Step(cell, 0, selects=True), self.others)
-        return n_missing * of_split + n_selections * (of_selection or 0.0)
-
-
-def _work(cell: Cell, store: RecordSource, known: _Known) -> Work:
-    found = store.read(cell)
+def _work(cell: Cell, found: CellRecords, before: Iterable[list[Record]]) -> Work:
     n_missing = len(found.missing)
     if n_missing == 0:
         return Work(cell, 0, 0.0)
     n_selections = len(found.missing_selections)
-    for records in itertools.chain([found.records], known.records(cell)):
+    for records in itertools.chain([found.records], before):
         done = [record for record in records if record.is_done]
         shared = (selection for r in done for selection in r.shared_selections.values())
         selections = [selection.seconds for selection in shared]
@@ -139,17 +109,14 @@ def _work(cell: Cell, store: RecordSource, known: _Known) -> Work:
             seconds = n_missing * fmean(map(split_seconds, done))
             seconds += n_selections * fmean(selections or [0.0])
             return Work(cell, n_missing, seconds, n_selections=n_selections)
-    scaled = known.scaled(cell, n_missing, n_selections)
-    return Work(cell, n_missing, scaled, n_selections=n_selections, is_scaled=scaled is not None)
+    return Work(cell, n_missing, None, n_selections=n_selections)
 
 
 def estimate_text(item: Work) -> str:
     """Return the time of one cell's work for a terminal, or why it is not known."""
     if item.problem:
         return item.problem
-    if item.seconds is None:
-        return "not known"
-    return f"{'about ' if item.is_scaled else ''}{duration(item.seconds)}"
+    return "not known" if item.seconds is None else duration(item.seconds)
 
 
 def _value_of_C(cell: Cell) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench.report.analysis.agreement import by_chance, matches
 from mklbench.report.analysis.assemble import Place, Report
-from mklbench.report.analysis.chance import by_chance, matches
 from mklbench.report.figures.style import COLOURS, INK, Axes, Canvas, legend_outside, panels
 from mklbench.report.table.paper_table import NOT_GIVEN, Figure, Protocol
 

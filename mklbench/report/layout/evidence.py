@@ -17,12 +17,13 @@ import numpy as np
 from mklbench.experiments.record import DONE, Record
 from mklbench.report.analysis.assemble import Report, compared_splits
 from mklbench.report.analysis.bayesian import Regions, hierarchical_draws, signed_rank_draws
-from mklbench.report.analysis.power import (
+from mklbench.report.analysis.significance import (
+    LEVEL,
     POWER,
     detectable_on_a_set,
     detectable_over_sets,
+    holm,
 )
-from mklbench.report.analysis.significance import LEVEL, holm
 from mklbench.report.document import Grid, Part
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Column, Ranking, Row

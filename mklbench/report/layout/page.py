@@ -8,16 +8,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from mklbench.report.analysis.assemble import Number, Report
-from mklbench.report.analysis.by_number import (
+from mklbench.report.analysis.agreement import (
+    Change,
     JudgedNumber,
+    Unmatched,
+    by_chance,
+    changes,
     judged_numbers,
+    label_of,
+    matches,
     n_as_printed,
     n_matching,
     n_under_the_first,
+    unmatched,
 )
-from mklbench.report.analysis.chance import by_chance, matches
-from mklbench.report.analysis.changes import Change, Unmatched, changes, label_of, unmatched
+from mklbench.report.analysis.assemble import Number, Report
 from mklbench.report.claims.judged import Judged, judge_claims
 from mklbench.report.document import NOTHING, Document, Grid, Part, definitions
 from mklbench.report.layout.entries import (

@@ -15,13 +15,13 @@ from pathlib import Path
 from PIL import Image
 
 from mklbench import resources
-from mklbench.report.analysis.assemble import Report
-from mklbench.report.analysis.by_number import (
+from mklbench.report.analysis.agreement import (
     JudgedNumber,
     judged_numbers,
     n_matching,
     n_under_the_first,
 )
+from mklbench.report.analysis.assemble import Report
 from mklbench.report.claims.judged import Judged, judge_claims
 from mklbench.report.document import Grid as DocumentGrid
 from mklbench.report.document import Part, to_fragment, to_inline, to_markdown

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from report_fakes import FakeFinder, found, plain, record
 
+from mklbench.report.analysis.agreement import changes, unmatched
 from mklbench.report.analysis.assemble import SlotRecords, assemble
-from mklbench.report.analysis.changes import changes, unmatched
 from mklbench.report.layout.page import lay_out
 from mklbench.report.table.paper_table import Column, PaperTable, Protocol, Row
 from mklbench.report.table.verdict import Published

@@ -13,7 +13,6 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import unfinished
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RecordFile, export_records
-from mklbench.experiments.search import grid_entries
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.estimate import Work, describe_work, outstanding_work
 
@@ -92,21 +91,6 @@ def test_selections_nobody_has_timed_leave_the_time_unknown(store: Store, tmp_pa
     alone = tiny_cell(*SHARED, "search.splits=null")
     recorded = record_file(tmp_path, alone, finished(alone, 0))
     assert estimate(tiny_cell(*SHARED), store, recorded).seconds is None
-
-
-def test_a_cell_that_has_no_like_goes_by_fits_on_other_data(store: Store, tmp_path: Path) -> None:
-    other = tiny_cell("data.n_samples=200")
-    measured = finished(other, 0, n_train=400, fit_seconds=2.0)
-    file = record_file(tmp_path, other, measured)
-    cell = tiny_cell("search=cv")
-    n_train = len(cell.rows(0)[0])
-    n_fits = 1 + len(grid_entries(cell.config["search"]["grid"])) * 5
-    (work,) = outstanding_work([cell], store, [], lambda: [file])
-    assert cell.config["search"]["folds"] == 5
-    assert work.seconds == pytest.approx(4 * n_fits * (1 + 2 + 3) * (n_train / 400) ** 2)
-    assert "by fits on other data, for n alone" in describe_work([work])
-    (work,) = outstanding_work([tiny_cell("algo=uniform")], store, [], lambda: [file])
-    assert work.seconds is None
 
 
 def test_several_jobs_share_the_time() -> None:

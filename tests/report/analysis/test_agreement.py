@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 from report_fakes import FakeFinder, found, records
 
+from mklbench.report.analysis.agreement import by_chance, judged_numbers, matches
 from mklbench.report.analysis.assemble import Report, assemble
-from mklbench.report.analysis.by_number import judged_numbers
-from mklbench.report.analysis.chance import by_chance, matches
 from mklbench.report.loading import read_table
 
 TABLE = """\

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mklbench.report.analysis.power import (
+from mklbench.report.analysis.significance import (
     detectable_difference,
     detectable_on_a_set,
     detectable_over_sets,
