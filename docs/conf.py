@@ -30,6 +30,7 @@ templates_path = ["templates"]
 exclude_patterns = ["build", "extensions", "templates", "**/README.md", "sg_execution_times.rst"]
 highlight_language = "none"  # formulas of docstrings stand in indented blocks
 nitpicky = False
+default_role = "py:obj"  # what stands in single backticks leads to its page, if it has one
 
 autodoc_typehints = "none"  # numpydoc has them beside their shapes
 autodoc_member_order = "bysource"

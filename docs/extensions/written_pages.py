@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import pkgutil
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import method_pages
 from rst import NO_BREAK, heading, literal
 
+import mklbench
 from mklbench import cli, resources
 from mklbench.commands import grammar
 
@@ -39,6 +41,8 @@ _LINKS = {
 }
 # Spaces in a table that belong to a number: around its spread, and before its verdict.
 _JOINED = re.compile(r"(?<=\d) (?=[±✓≈▲▼])|(?<=±) (?=\d)")
+# A module, class or function of ours in a page by hand.
+_OURS = re.compile(r"(?<![`\[])`(mklbench(?:\.\w+)+)`(?!`)")
 # Links to what has no page.
 _SOURCES = re.compile(r"\[([^\]]+)\]\((?:tests|mklbench)/[^)]+\)")
 # A bar, or the underscore at the end of a word, with an even number of backticks behind it.
@@ -85,9 +89,12 @@ def _is_deeper(line: str, above: str) -> bool:
 def _relink(app: Any, page: str, source: list[str]) -> None:
     """Lead links out of this folder to the pages that are made of what they lead to.
 
-    In tables a number, its spread and its verdict stay on one line.
+    The name of a module leads to what it says. In tables a number, its spread and its verdict stay
+    on one line.
     """
     text = _relinked(source[0], "../" * page.count("/"))
+    if str(app.env.doc2path(page)).endswith(".md"):
+        text = _OURS.sub(r"{py:obj}`\1`", text)
     source[0] = re.sub(r"^\|.*$", lambda row: _JOINED.sub(NO_BREAK, row[0]), text, flags=re.M)
 
 
@@ -107,6 +114,7 @@ def write(source: Path) -> None:
     """
     pages = method_pages.pages()
     pages["reference/python.rst"] = _python()
+    pages["reference/modules.rst"] = _inner_modules()
     pages["reference/command-line.rst"] = _command_line()
     pages["reference/configs.rst"] = _configs_index()
     pages |= {f"reference/configs-{group}.rst": _configs(group) for group in GROUPS}
@@ -163,6 +171,21 @@ def _python() -> str:
         lines += [*heading(title, "-"), ".. autosummary::", "   :toctree: python", ""]
         lines += [f"   {package}.{name}" for name in names]
         lines += [""]
+    return "\n".join(lines)
+
+
+def _inner_modules() -> str:
+    """Return the page of what every module says of itself, but those that are pages of methods."""
+    lines = heading("Modules", "=")
+    methods = {f"mklbench.algorithms.{name}" for name in _modules()}
+    for found in pkgutil.walk_packages(mklbench.__path__, "mklbench."):
+        if found.name in methods or found.name.endswith("__main__"):
+            continue
+        package, _, name = found.name.rpartition(".")
+        with contextlib.suppress(ImportError):  # of an extra that is not installed
+            module = importlib.import_module(found.name)
+            if getattr(importlib.import_module(package), name) is module:  # no function hides it
+                lines += [*heading(found.name, "-"), f".. automodule:: {found.name}", ""]
     return "\n".join(lines)
 
 
