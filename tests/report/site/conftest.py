@@ -25,8 +25,8 @@ from mklbench.report.analysis.places import CellFinder, recorded_source
 from mklbench.report.loading import load_table
 from mklbench.report.site import collected
 
-# Whether learning pays takes longest, and nothing else is told of it on the page.
-LEFT_OUT = "learning_"
+# Tables that take long, and of which nothing is told on the first page.
+LEFT_OUT = ("learning_", "coverage", "picard2012_settings", "picard2012_path")
 
 
 @dataclass(frozen=True)
