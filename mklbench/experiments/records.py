@@ -133,11 +133,6 @@ class RecordFile(RecordSource):
         """
         return self._by_names.get((cell.algo, cell.kernel, cell.data, cell.search), [])
 
-    def of_method(self, algo: str, kernel: str) -> list[Record]:
-        """Return the records of all cells with the same algorithm and kernel."""
-        alike = [found for names, found in self._by_names.items() if names[:2] == (algo, kernel)]
-        return [record for found in alike for record in found]
-
     @cached_property
     def _by_names(self) -> dict[tuple[str, str, str, str], list[Record]]:
         found: dict[tuple[str, str, str, str], list[Record]] = {}

@@ -16,8 +16,7 @@ from mklbench.experiments.store import Store
 from mklbench.extras import missing
 from mklbench.report.layout.page import VERDICT_RULES, claimed
 from mklbench.report.results import recorded_figures, write_figures
-from mklbench.report.site.collected import Collected, collect
-from mklbench.report.site.compare import MOVED, compare
+from mklbench.report.site.collected import MOVED, Collected, collect, compare
 from mklbench.report.site.content import content
 from mklbench.report.site.grid import KINDS, UNFINISHED, UNJUDGED
 from mklbench.report.site.papers import paper_pages

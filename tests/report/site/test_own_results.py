@@ -14,8 +14,7 @@ from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
 from mklbench.report.loading import load_table, read_table
-from mklbench.report.site.collected import Collected, loose_records
-from mklbench.report.site.compare import compare
+from mklbench.report.site.collected import Collected, compare, loose_records
 from mklbench.report.site.papers import PaperPage, paper_pages
 from mklbench.report.site.runs import Runs
 from mklbench.report.table.paper_table import PaperTable
