@@ -62,19 +62,21 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
         from scipy.sparse import load_npz
 
         return _of_matrix(load_npz(io.BytesIO(content)).toarray(), layout, place)
-    if _is_open(layout):
+    if layout.own:
         return _of_own(arrays, layout, place)
     names = _numbered(arrays, "train") or [name for name in ("train",) if name in arrays]
-    pairs = [
-        (_array(arrays, name, place), _array(arrays, name.replace("train", "test"), place))
-        for name in names
-    ]
+    pairs = [(arrays[name], arrays[name.replace("train", "test")]) for name in names]
     views = [arrays[name] for name in _numbered(arrays, layout.inputs)]
-    if not views:
-        return _table(arrays, layout, pairs, place)
-    table = _table({**arrays, layout.inputs: np.hstack(views)}, layout, pairs, place)
-    sizes = tuple(view.shape[1] for view in views) if len(views) > 1 else ()
-    return replace(table, view_sizes=sizes)
+    if views:
+        arrays = {**arrays, layout.inputs: _as_cell(views)}
+    return _table(arrays, layout, pairs, place)
+
+
+def _as_cell(views: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return several arrays as a MATLAB file has them, an array of objects."""
+    cell = np.empty(len(views), dtype=object)
+    cell[:] = views
+    return cell
 
 
 def _numbered(arrays: Mapping[str, Any], name: str) -> list[str]:
@@ -152,19 +154,13 @@ def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
     """
     variables = read_mat(content, place)
     if layout.struct is None:
-        if _is_open(layout):
+        if layout.own:
             return _of_own(_with_fields(variables), layout, place)
-        return _of_views(variables, layout, place)
+        return _table(variables, layout, (), place)
     fields = _fields(variables.get(layout.struct))
     if fields is None:
         raise DataError(f"{place} has no struct {layout.struct}.")
     train, test = (_array(fields, name, place) for name in ("train", "test"))
-    if train.ndim != 2 or test.ndim != 2 or len(train) != len(test):
-        raise DataError(
-            f"{place} has splits of shapes {train.shape} and {test.shape}: the fields train and "
-            f"test must have one row a split."
-        )
-    # Matlab's numbers are doubles more often than not; `_split` refuses what is not whole.
     return _table(fields, layout, zip(train - 1.0, test - 1.0, strict=True), place)
 
 
@@ -237,11 +233,6 @@ def _of_columns(X: NDArray[Any], labels: Any, groups: Any, layout: Layout, place
     return table_of(Cells(columns), stated, place)
 
 
-def _is_open(layout: Layout) -> bool:
-    """Whether the arrays are to be found; the configuration of a shipped set names both."""
-    return layout.inputs in (AUTO, NONE) or str(layout.label).lower() == LAST
-
-
 def _of_own(arrays: Mapping[str, Any], layout: Layout, place: str) -> Table:
     """Parse a file of the user's own, whose arrays are found by their names and shapes."""
     arrays, split = _joined_parts(arrays, place)
@@ -307,19 +298,6 @@ def _joined_parts(arrays: Mapping[str, Any], place: str) -> tuple[dict[str, Any]
     return both, (rows[:n_train], rows[n_train:])
 
 
-def _of_views(variables: Mapping[str, Any], layout: Layout, place: str) -> Table:
-    """Parse variables of a shipped set, of which the inputs may be a cell of views."""
-    label = str(layout.label)
-    labels = _cell(variables, label, place)
-    if any(not np.array_equal(labels[0].ravel(), other.ravel()) for other in labels[1:]):
-        raise DataError(f"{place} has views whose labels {label} differ.")
-    views = _matrices(variables, layout.inputs, label, labels[0].size, place)
-    stacked = {layout.inputs: np.hstack(views), label: labels[0]}
-    table = _table(stacked, layout, (), place)
-    sizes = tuple(view.shape[1] for view in views) if len(views) > 1 else ()
-    return replace(table, view_sizes=sizes)
-
-
 def _matrices(
     arrays: Mapping[str, Any], inputs: str, label: str, n_samples: int, place: str
 ) -> list[NDArray[Any]]:
@@ -337,45 +315,34 @@ def _matrices(
 def _cell(variables: Mapping[str, Any], name: str, place: str) -> list[NDArray[Any]]:
     """Return the arrays of a cell, which loadmat gives as an array of objects, or the one array."""
     value = np.asarray(variables.get(name))
-    if value.dtype != object or name not in variables:
+    if value.dtype != object or not value.size or name not in variables:
         return [_array(variables, name, place)]
-    if not value.size:
-        raise DataError(f"{place} has an empty cell {name}.")
     return [_array({name: item}, name, place) for item in value.ravel()]
 
 
 def _table(
     arrays: Mapping[str, Any], layout: Layout, pairs: Iterable[tuple[Any, Any]], place: str
 ) -> Table:
-    X = _numbers(arrays, layout.inputs, place, missing=layout.impute is not None)
-    labels = _numbers(arrays, str(layout.label), place).ravel()
-    if X.ndim != 2 or X.size == 0 or len(X) != len(labels):
-        raise DataError(
-            f"{place} has inputs {layout.inputs} of shape {X.shape} for {len(labels)} labels "
-            f"{layout.label}: one row of inputs a label is needed."
-        )
+    """Return the table of a shipped set, whose content is verified; its inputs may be views."""
+    label = str(layout.label)
+    labels = _cell(arrays, label, place)
+    if any(not np.array_equal(labels[0].ravel(), other.ravel()) for other in labels[1:]):
+        raise DataError(f"{place} has views whose labels {label} differ.")
+    views = _matrices(arrays, layout.inputs, label, labels[0].size, place)
+    X = np.hstack(views).astype(np.float64, copy=False)
+    missing = np.isnan(X) & (layout.impute is not None)
+    if not (np.isfinite(X) | missing).all():
+        raise DataError(f"{place} holds NaN or infinite values in {layout.inputs}.")
     return Table(
         X=X,
-        labels=tuple(f"{label:.17g}" for label in labels.tolist()),
+        labels=tuple(f"{label:.17g}" for label in labels[0].ravel().astype(np.float64).tolist()),
         feature_names=tuple(f"x{i + 1}" for i in range(X.shape[1])),
         splits=tuple(
-            _split(train, test, len(X), f"{place}, split {index}")
-            for index, (train, test) in enumerate(pairs)
+            (np.asarray(train).ravel().astype(np.int64), np.asarray(test).ravel().astype(np.int64))
+            for train, test in pairs
         ),
+        view_sizes=tuple(view.shape[1] for view in views) if len(views) > 1 else (),
     )
-
-
-def _split(train: Any, test: Any, n_samples: int, place: str) -> Split:
-    """Rows of the two parts, checked: whole numbers from 0, in range, and each row once."""
-    rows = np.concatenate([np.asarray(train).ravel(), np.asarray(test).ravel()])
-    if not np.size(train) or not np.size(test):
-        raise DataError(f"{place} has an empty part.")
-    if not np.array_equal(rows, np.round(rows)) or rows.min() < 0 or rows.max() >= n_samples:
-        raise DataError(f"{place} names a row that is none of the {n_samples}.")
-    if len(np.unique(rows)) < len(rows):
-        raise DataError(f"{place} names a row twice: no row may be in both parts.")
-    whole = rows.astype(np.int64)
-    return whole[: np.size(train)], whole[np.size(train) :]
 
 
 def _fields(value: Any) -> dict[str, Any] | None:
@@ -397,16 +364,6 @@ def _with_fields(variables: Mapping[str, Any]) -> dict[str, Any]:
             taken = field in found or field in variables
             found[f"{name}.{field}" if taken else field] = inside
     return found
-
-
-def _numbers(
-    arrays: Mapping[str, Any], name: str, place: str, missing: bool = False
-) -> NDArray[np.float64]:
-    """Return an array of finite numbers, and of NaN where some may be missing."""
-    array = _array(arrays, name, place).astype(np.float64, copy=False)
-    if not (np.isfinite(array) | (missing & np.isnan(array))).all():
-        raise DataError(f"{place} holds NaN or infinite values in {name}.")
-    return array
 
 
 def _array(arrays: Mapping[str, Any], name: str, place: str) -> NDArray[Any]:
