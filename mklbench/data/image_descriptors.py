@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -54,35 +53,10 @@ SIZES = {
 }
 
 
-@dataclass(frozen=True)
-class Parts:
-    """What is measured in one photograph: finished histograms, and what codebooks make them of.
-
-    Attributes
-    ----------
-    hsv, gradients, patterns, energies : ndarray of shape (d,)
-        What needs no codebook.
-    colours : ndarray of shape (k, 3)
-        Colours of points in the foreground, in Lab.
-    inside, border : ndarray of shape (k, 104)
-        Local descriptors in the foreground and at its border.
-    """
-
-    hsv: Array
-    gradients: Array
-    patterns: Array
-    energies: Array
-    colours: Array
-    inside: Array
-    border: Array
-
-
-@dataclass(frozen=True)
-class Codebooks:
-    """Words (w, d) that colours and local descriptors are counted by."""
-
-    colours: Array
-    locals: Array
+# What is measured in one photograph: finished histograms by descriptor, and what codebooks make
+# such of: the colours (k, 3) of points in the foreground, and local descriptors (k, 104).
+Parts = dict[str, Array]
+_BY_WORDS = {"colour_words": "colours", "words_inside": "locals", "words_border": "locals"}
 
 
 def measure(photograph: NDArray[np.uint8]) -> Parts:
@@ -94,40 +68,33 @@ def measure(photograph: NDArray[np.uint8]) -> Parts:
     foreground = find_foreground(lab)
     points, local = _local_descriptors(grey)
     at_points = tuple(points.T)
-    return Parts(
-        hsv=_hsv(image),
-        gradients=_gradients(grey),
-        patterns=_patterns(grey),
-        energies=_energies(grey),
-        colours=lab[::2, ::2][foreground[::2, ::2]],
-        inside=local[foreground[at_points]],
-        border=local[_border(foreground)[at_points]],
-    )
+    return {
+        "hsv": _hsv(image),
+        "colour_words": lab[::2, ::2][foreground[::2, ::2]],
+        "hog": _gradients(grey),
+        "lbp": _patterns(grey),
+        "gabor": _energies(grey),
+        "words_inside": local[foreground[at_points]],
+        "words_border": local[_border(foreground)[at_points]],
+    }
 
 
-def learn_codebooks(measured: Iterable[Parts]) -> Codebooks:
-    """Learn the words by k-means on a sample of every photograph; always the same ones."""
+def learn_codebooks(measured: Iterable[Parts]) -> dict[str, Array]:
+    """Learn the words (w, d) by k-means on a sample of every photograph; always the same ones."""
     generator = np.random.Generator(np.random.PCG64(0))
-    colours, local = [], []
+    rows: dict[str, list[Array]] = {"colours": [], "locals": []}
     for parts in measured:
-        colours.append(_sample(parts.colours, _SAMPLED, generator))
-        local.append(_sample(parts.inside, _SAMPLED, generator))
-        local.append(_sample(parts.border, _SAMPLED, generator))
-    return Codebooks(
-        _k_means(np.vstack(colours), _COLOUR_WORDS), _k_means(np.vstack(local), _LOCAL_WORDS)
-    )
+        for name, codebook in _BY_WORDS.items():
+            rows[codebook].append(_sample(parts[name], _SAMPLED, generator))
+    sizes = {"colours": _COLOUR_WORDS, "locals": _LOCAL_WORDS}
+    return {name: _k_means(np.vstack(found), sizes[name]) for name, found in rows.items()}
 
 
-def describe(parts: Parts, codebooks: Codebooks) -> Array:
+def describe(parts: Parts, codebooks: dict[str, Array]) -> Array:
     """Return the row of a photograph, histograms of `SIZES` side by side, each with the sum 1."""
     histograms = (
-        parts.hsv,
-        _counts(parts.colours, codebooks.colours, _COLOUR_WORDS),
-        parts.gradients,
-        parts.patterns,
-        parts.energies,
-        _counts(parts.inside, codebooks.locals, _LOCAL_WORDS),
-        _counts(parts.border, codebooks.locals, _LOCAL_WORDS),
+        _counts(parts[name], codebooks[_BY_WORDS[name]], size) if name in _BY_WORDS else parts[name]
+        for name, size in SIZES.items()
     )
     return np.concatenate([histogram / (histogram.sum() or 1.0) for histogram in histograms])
 

@@ -21,7 +21,7 @@ from mklbench.data import image_descriptors
 from mklbench.data.cache import keep_or_warn
 from mklbench.data.dataset import Dataset
 from mklbench.data.files import untar
-from mklbench.data.image_descriptors import Codebooks, Parts
+from mklbench.data.image_descriptors import Parts
 from mklbench.data.own import Table
 from mklbench.data.schema import Layout
 from mklbench.errors import DataError
@@ -137,7 +137,9 @@ def _describe(images: Images, dataset: Dataset) -> NDArray[np.float64]:
     return np.array(rows)
 
 
-def _row(item: tuple[str, bytes], codebooks: Codebooks, place: str) -> NDArray[np.float64]:
+def _row(
+    item: tuple[str, bytes], codebooks: dict[str, NDArray[np.float64]], place: str
+) -> NDArray[np.float64]:
     return image_descriptors.describe(_measure(item, place), codebooks)
 
 

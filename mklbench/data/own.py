@@ -212,7 +212,7 @@ def joined_table(files: Sequence[Cells], names: Sequence[str], layout: Layout, p
 def _samples(bodies: Sequence[Body], place: str) -> list[tuple[int, dict[str, int]]]:
     """Return of each file the column that names its samples, and the row of each name.
 
-    Of the columns whose cells are all different, these share the most with the other files.
+    Of the columns whose cells are all different, these share the most with the first file.
     """
     tried = [_naming(body) for body in bodies]
     for body, columns in zip(bodies, tried, strict=True):
@@ -222,26 +222,20 @@ def _samples(bodies: Sequence[Body], place: str) -> list[tuple[int, dict[str, in
                 "joined: give it one, as its first column."
             )
 
-    def shared(rows: Mapping[str, int], columns: Mapping[int, dict[str, int]]) -> dict[int, int]:
-        return {column: len(rows.keys() & other.keys()) for column, other in columns.items()}
+    def shared(names: Mapping[str, int], columns: Mapping[int, dict[str, int]]) -> tuple[int, int]:
+        """Return how many names a column has at most, and which: of several the first."""
+        return max((len(names.keys() & rows.keys()), -column) for column, rows in columns.items())
 
-    first = max(
-        tried[0],
-        key=lambda c: min(max(shared(tried[0][c], other).values()) for other in tried[1:]),
-    )
-    keys = [(first, tried[0][first])]
-    for columns in tried[1:]:
-        counts = shared(keys[0][1], columns)
-        best = max(counts, key=lambda column: counts[column])
-        keys.append((best, columns[best]))
-    called = [body.reference(key) for body, (key, _) in zip(bodies, keys, strict=True)]
-    rows = keys[0][1]
-    if all(name.isdigit() for name in rows) and (len({*called}) > 1 or _UNNAMED.match(called[0])):
+    first = max(tried[0], key=lambda c: (min(shared(tried[0][c], o)[0] for o in tried[1:]), -c))
+    chosen = [first, *(-shared(tried[0][first], columns)[1] for columns in tried[1:])]
+    called = [body.reference(key) for body, key in zip(bodies, chosen, strict=True)]
+    numbers = all(name.isdigit() for name in tried[0][first])
+    if numbers and (len({*called}) > 1 or _UNNAMED.match(called[0])):
         raise DataError(
             f"{place} would be joined by the numbers in {' and '.join(called)}, which may agree by "
             "chance: give the columns that name the samples the same name in all files."
         )
-    return keys
+    return [(key, columns[key]) for key, columns in zip(chosen, tried, strict=True)]
 
 
 def _naming(body: Body) -> dict[int, dict[str, int]]:
@@ -249,10 +243,9 @@ def _naming(body: Body) -> dict[int, dict[str, int]]:
     found = {}
     for column in [*range(body.n_own, body.width), *range(min(body.n_own, _FIRST_COLUMNS))]:
         names = [text_of(value) for value in body.columns[column]]
-        rows = {name: row for row, name in enumerate(names)}
         measured = any(plain_number(name) is not None and not name.isdigit() for name in names)
-        if len(rows) == len(names) and "" not in rows and not measured:
-            found[column] = rows
+        if len(set(names)) == len(names) and "" not in names and not measured:
+            found[column] = {name: row for row, name in enumerate(names)}
     return found
 
 

@@ -58,7 +58,18 @@ class SplitProtocol:
             A part would be empty, the set has too few rows, or sizes and a fraction are given.
         """
         if self.test_fraction is not None and (self.n_train, self.n_test) == (None, None):
-            n_test = n_test_rows(n_samples, self.test_fraction)
+            if not 0.0 < self.test_fraction < 1.0:
+                raise InputError(
+                    f"split.test_fraction={self.test_fraction} must lie between 0 and 1, both "
+                    "excluded."
+                )
+            # Rounded up, so 63 of 208 at 0.3; but 0.07 * 100 is a little more than 7.
+            n_test = math.ceil(round(self.test_fraction * n_samples, 9))
+            if n_test >= n_samples:
+                raise InputError(
+                    f"split.test_fraction={self.test_fraction} leaves no training row of "
+                    f"{n_samples}: make it smaller."
+                )
             return n_samples - n_test, n_test
         if self.test_fraction is not None or self.n_train is None or self.n_test is None:
             raise InputError(
@@ -84,28 +95,6 @@ def split_seed(digest: str, index: int, protocol: SplitProtocol) -> int:
         sizes = f"{protocol.n_train}/{protocol.n_test}"
     text = f"split {digest} {sizes} {bool(protocol.stratified)} {int(protocol.seed)} {int(index)}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-
-
-def n_test_rows(n_samples: int, test_fraction: float) -> int:
-    """Size of the test part: ``test_fraction * n_samples`` rounded up, so 63 of 208 at 0.3.
-
-    Raises
-    ------
-    InputError
-        The fraction is not between 0 and 1, or one of the two parts would be empty.
-    """
-    if not 0.0 < test_fraction < 1.0:
-        raise InputError(
-            f"split.test_fraction={test_fraction} must lie between 0 and 1, both excluded."
-        )
-    # Rounded first, for 0.07 * 100 is a little more than 7 in floating point.
-    n_test = math.ceil(round(test_fraction * n_samples, 9))
-    if n_test >= n_samples:
-        raise InputError(
-            f"split.test_fraction={test_fraction} leaves no training row of {n_samples}: "
-            f"make it smaller."
-        )
-    return n_test
 
 
 def random_split(
@@ -135,8 +124,6 @@ def random_split(
         The sizes do not fit the set (`SplitProtocol.sizes`), or a class would be missing from a
         part.
     """
-    if index < 0:
-        raise InputError(f"The split index must be 0 or more, not {index}.")
     n_train, n_test = protocol.sizes(len(y))
     generator = np.random.Generator(np.random.PCG64(split_seed(digest, index, protocol)))
     draw = _draw_stratified if protocol.stratified else _draw

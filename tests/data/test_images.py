@@ -187,5 +187,5 @@ class TestDescriptors:
 
     def test_a_photograph_of_one_colour_is_all_foreground(self) -> None:
         parts = image_descriptors.measure(np.full((50, 50, 3), 128, dtype=np.uint8))
-        assert len(parts.border) == 0
-        assert len(parts.inside) > 0
+        assert len(parts["words_border"]) == 0
+        assert len(parts["words_inside"]) > 0
