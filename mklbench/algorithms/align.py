@@ -16,14 +16,13 @@ the sum does. Kernels of unit trace or with a diagonal of ones are comparable.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import warn
 from mklbench.kernels.base import Bank
-from mklbench.optim.alignment import Alignment
+from mklbench.optim.alignment import Alignment, with_alignment
 from mklbench.optim.second_stage import Learner
 from mklbench.solution import Solution
 
@@ -103,9 +102,4 @@ def solve(
     weights = clipped / np.linalg.norm(clipped)
     solution = machine.learn(bank, targets, weights)
     reached = alignment.bounds(weights).lower
-    entry = {
-        "objective": reached,
-        "n_svm_calls": float(solution.n_svm_calls),
-        "n_clipped": float(len(negative)),
-    }
-    return replace(solution, objective=reached, history=[entry])
+    return with_alignment(solution, reached, n_clipped=float(len(negative)))

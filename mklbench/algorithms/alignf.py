@@ -26,7 +26,7 @@ from scipy.optimize import nnls
 
 from mklbench import certify
 from mklbench.kernels.base import Bank
-from mklbench.optim.alignment import Alignment
+from mklbench.optim.alignment import Alignment, with_alignment
 from mklbench.optim.second_stage import Learner
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
@@ -112,15 +112,12 @@ def solve(
         weights = least_on_simplex(alignment)
         gap = programme_bounds(alignment, weights).relative_gap
     solution = machine.learn(bank, targets, weights)
-    reached = alignment.bounds(weights).lower
-    entry = {"objective": reached, "n_svm_calls": float(solution.n_svm_calls)}
-    return replace(
+    solved = replace(
         solution,
-        objective=reached,
         gap=max(gap, solution.gap),
         converged=solution.converged and gap <= _SOLVED,
-        history=[entry],
     )
+    return with_alignment(solved, alignment.bounds(weights).lower)
 
 
 def most_aligned(alignment: Alignment) -> Array:

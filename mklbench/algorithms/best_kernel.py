@@ -10,7 +10,6 @@ is learned from all samples. A search over C outside looks at the kernel chosen 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,15 +91,4 @@ def solve(
     each = second_stage.losses_of_each("best_kernel", bank, targets, machine, folds, seed)
     best = int(each.losses.argmin())
     solution = machine.learn(bank, targets, np.eye(bank.n_kernels)[best])
-    calls = each.n_svm_calls + solution.n_svm_calls
-    entry = {
-        "objective": solution.objective,
-        "n_svm_calls": float(calls),
-        "held_out_loss": float(each.losses[best]),
-    }
-    return replace(
-        solution,
-        n_svm_calls=calls,
-        svm_seconds=each.svm_seconds + solution.svm_seconds,
-        history=[entry],
-    )
+    return each.and_then(solution, float(each.losses[best]))

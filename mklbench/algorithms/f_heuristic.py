@@ -13,13 +13,12 @@ accuracy, and has the weights at unit 2-norm, that is, a larger C.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import Bank
-from mklbench.optim.alignment import cosines, require_aligned
+from mklbench.optim.alignment import cosines, require_aligned, with_alignment
 from mklbench.optim.second_stage import Learner
 from mklbench.solution import Solution
 
@@ -90,5 +89,4 @@ def solve(
     solution = machine.learn(bank, targets, weights)
     norm = float(np.linalg.norm(bank.combine(weights)))
     reached = float(weights @ products) / (norm * target_norm)
-    entry = {"objective": reached, "n_svm_calls": float(solution.n_svm_calls)}
-    return replace(solution, objective=reached, history=[entry])
+    return with_alignment(solution, reached)

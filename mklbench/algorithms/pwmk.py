@@ -15,7 +15,6 @@ MKLpy, by cross-validation inside the training samples.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
@@ -94,15 +93,4 @@ def solve(
     above[above < _ROUNDING] = 0.0
     weights = above / above.sum() if above.any() else bank.uniform_weights()
     solution = machine.learn(bank, labels, weights)
-    calls = each.n_svm_calls + solution.n_svm_calls
-    entry = {
-        "objective": solution.objective,
-        "n_svm_calls": float(calls),
-        "held_out_loss": float(each.losses.min()),
-    }
-    return replace(
-        solution,
-        n_svm_calls=calls,
-        svm_seconds=each.svm_seconds + solution.svm_seconds,
-        history=[entry],
-    )
+    return each.and_then(solution, float(each.losses.min()))

@@ -6,7 +6,7 @@ First stages that try each kernel of a bank alone do so on samples that it was n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -155,6 +155,29 @@ class HeldOut:
     losses: Array
     n_svm_calls: int
     svm_seconds: float
+
+    def and_then(self, solution: Solution, loss: float) -> Solution:
+        """Return the machine that was learned afterwards, with what both have taken.
+
+        Parameters
+        ----------
+        solution : Solution
+            The machine.
+        loss : float
+            What its history has as "held_out_loss".
+        """
+        calls = self.n_svm_calls + solution.n_svm_calls
+        entry = {
+            "objective": solution.objective,
+            "n_svm_calls": float(calls),
+            "held_out_loss": loss,
+        }
+        return replace(
+            solution,
+            n_svm_calls=calls,
+            svm_seconds=self.svm_seconds + solution.svm_seconds,
+            history=[entry],
+        )
 
 
 def losses_of_each(

@@ -10,6 +10,7 @@ from typing import Any
 import conic_twins
 import numpy as np
 import pytest
+from cases import rest_slow
 from certificates import bank_bounds
 from narrowing import present
 from numpy.testing import assert_allclose, assert_array_equal
@@ -257,6 +258,7 @@ def test_small_parameters_are_told_apart() -> None:
     assert solution.converged
 
 
+@pytest.mark.slow
 def test_products_find_the_features_that_matter() -> None:
     X, y = random_problem(150, n_features=6)
     solution = ikl.solve(products(X), y, C=0.1, tol=1e-2)
@@ -275,7 +277,7 @@ def test_more_kernels_never_raise_the_optimum() -> None:
 
 
 class TestWorkingSet:
-    @pytest.mark.parametrize("rough", [False, True])
+    @pytest.mark.parametrize("rough", rest_slow([False, True], True))
     def test_the_samples_left_out_do_not_matter(self, rough: bool) -> None:
         """Classes far apart: a master on few of the samples, and the same solution."""
         rng = np.random.default_rng(0)

@@ -173,6 +173,7 @@ def test_of_eight_features_of_two_values_all_kernels_can_be_tried(
     check_with_all_kernels(*of_two_values(seed), C, setting)
 
 
+@pytest.mark.slow
 def test_the_independent_search_is_asked_before_a_master_that_cannot_go_on_ends_all() -> None:
     """The master has a gap of its own there, and the first search finds no kernel beyond."""
     X, y = of_two_values(377)
@@ -200,6 +201,7 @@ class TestGaps:
         assert solution.family_gap is None
         assert solution.converged == (solution.gap <= 1e-3)
 
+    @pytest.mark.slow
     def test_the_same_twice(self) -> None:
         X, y = random_problem(40)
         first, second = (ikl.solve(products(X), y, C=5.0, tol=1e-2) for _ in range(2))

@@ -221,7 +221,7 @@ def test_weights_of_samples_and_classes_are_bounds() -> None:
 
 def test_its_gap_holds_for_the_kernels_themselves() -> None:
     """Dense Gram matrices give the same two bounds."""
-    X, y = problem(2000, 4, seed=10)
+    X, y = problem(600, 4, seed=10)
     bank = feature_gaussians(X, [0.5, 2.0])
     found = joint(bank, y, 10.0, tol=1e-3)
     grams = np.array([bank.combine(unit) for unit in np.eye(bank.n_kernels)])
@@ -333,6 +333,7 @@ def test_factors_that_are_too_coarse_at_first_lead_to_the_same(
     assert found.objective == pytest.approx(exact.objective, rel=2.0 * TOL)
 
 
+@pytest.mark.slow
 def test_in_the_end_factors_are_the_finest_of_all_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gap beyond rounding is not reached, and the search ends all the same."""
     X, y = problem(200, 3, seed=21)
@@ -374,6 +375,7 @@ def test_rows_that_are_made_anew_are_the_same(monkeypatch: pytest.MonkeyPatch) -
     assert np.array_equal(kept.weights, anew.weights)
 
 
+@pytest.mark.slow
 def test_single_precision_costs_no_more_than_the_gap() -> None:
     X, y = problem(1500, 3, seed=13)
     bank = feature_gaussians(X)

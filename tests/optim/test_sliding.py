@@ -131,6 +131,7 @@ def test_on_a_bank_nothing_slides() -> None:
     np.testing.assert_array_equal(first.weights, second.weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_weights_of_samples_and_classes_count(weighted: bool) -> None:
     """A sample of weight 2 is one that is there twice, also where kernels slide."""

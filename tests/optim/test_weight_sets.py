@@ -376,6 +376,7 @@ def test_blocks_do_not_matter(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
     assert_allclose(parts.weights, whole.weights, atol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [2.0, math.inf])
 def test_single_precision_costs_no_more_than_the_gap(p: float) -> None:
     X, y = problem(1500, 3, seed=17)
