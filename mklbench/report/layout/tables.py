@@ -160,17 +160,21 @@ def _grid_by_protocol(
     ]
     lines: list[list[str]] = []
     for row in table.rows:
-        if of_paper and not any((row.name, c.name, name) in table.published for c, name in shown):
+        of_row: list[list[str]] = []
+        is_published = any((row.name, c.name, name) in table.published for c, name in shown)
+        if of_paper and not is_published and not table.rows_are_methods:
             continue
-        published = [format_published(report, (row.name, c.name, name)) for c, name in shown]
-        lines.append([row.label, "published", *published])
-        if not row.at_hand:
-            lines.append(["", "data not at hand", *(NOTHING for _ in shown)])
+        if is_published or not table.rows_are_methods:
+            published = [format_published(report, (row.name, c.name, name)) for c, name in shown]
+            of_row.append(["published", *published])
+        if not row.at_hand and not table.rows_are_methods:
+            of_row.append(["data not at hand", *(NOTHING for _ in shown)])
         for protocol in protocols:
             places = [(row.name, c.name, protocol.name, name) for c, name in shown]
             if any(place in report.numbers for place in places):
                 measured = [format_measured(report, place) for place in places]
-                lines.append(["", label_of(table, protocol), *measured])
+                of_row.append([label_of(table, protocol), *measured])
+        lines += [[row.label if i == 0 else "", *line] for i, line in enumerate(of_row)]
     return Grid(headings, lines, n_label_columns=2)
 
 

@@ -400,6 +400,13 @@ class PaperTable:
         """Return the label of a column."""
         return next(column.label for column in self.columns if column.name == name)
 
+    @property
+    def rows_are_methods(self) -> bool:
+        """Whether the paper's rows are methods that are not run here, beside those that are."""
+        published = {row for row, _, _ in self.published}
+        at_hand = {row.name for row in self.rows if row.at_hand}
+        return bool(published) and bool(at_hand) and not published & at_hand
+
     def published_n_splits_of(self, row: Row) -> int:
         """Return the number of splits behind the paper's means of one row."""
         return row.published_n_splits or self.published_n_splits
