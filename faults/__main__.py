@@ -20,6 +20,7 @@ CAMPAIGNS = {
     "kills": (kills.run, 200, 4),
     "interrupts": (interrupts.run, 48, 2),
     "damage": (damage.run, 80, 3),
+    "flips": (damage.flips, 12_400, 500),
     "room": (room.run, 8, 1),
     "company": (company.run, 16, 1),
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 from faults.ground import Ground
+from mklbench.experiments.sealing import DamagedError, read_sealed
 
 Damage = Callable[[Path, Random], None]
 
@@ -58,6 +60,22 @@ KINDS: tuple[Damage, ...] = (
     flip_a_bit, flip_a_bit, cut_short, put_zeros, make_a_fifo, make_a_directory, lead_nowhere,
     take_another,
 )  # fmt: skip
+
+
+def flips(place: Ground, tries: int) -> None:
+    """Flip one bit after the other: what is read of the store is the same, or counts as missing."""
+    with place.tally("flipped bits").counted() as tally, place.directory() as here:
+        place.again(here, tally, jobs=1)
+        paths = sorted(path for path in here.glob("store/*/*.json") if path.is_file())
+        whole = {path: read_sealed(path) for path in paths}
+        for _ in range(tries):
+            path = place.random.choice(paths)
+            data = path.read_bytes()
+            flip_a_bit(path, place.random)
+            tally.tries += 1
+            with contextlib.suppress(DamagedError):
+                tally.changed += read_sealed(path) != whole[path]
+            path.write_bytes(data)
 
 
 def _is_sound(path: Path) -> bool:

@@ -135,7 +135,7 @@ class Record:
         The most ascents that an iteration of VSKL's block coordinate ascent took.
     descent : dict of str to list, optional
         The course of the fit over its iterations: ``svm_calls``, ``objective`` and, where it is
-        known, ``gap`` (`mklbench.experiments.descent`); None where it took no more than one.
+        known, ``gap`` (`mklbench.experiments.evaluation`); None where it took no more than one.
     fit_seconds, fit_cpu_seconds : float, optional
         Seconds of wall clock and of processor time in `solve`.
     svm_seconds : float, optional

@@ -50,7 +50,7 @@ class SlotRecords:
     tolerances : mapping of str to float
         The tolerances of its algorithm by the name of the option: tol, svm_tol and others.
     border : str
-        What its search chose at the border (`mklbench.experiments.borders`); empty for nothing.
+        What its search chose at the border (`mklbench.experiments.records`); empty for nothing.
     """
 
     status: str
