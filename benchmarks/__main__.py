@@ -11,22 +11,14 @@ from tabulate import tabulate
 # Modules with a function run() that returns results; some print and write tables of their own, too.
 PARTS = (
     "svm_binding",
-    "product_gradient",
-    "memory",
-    "libsvm_share",
     "startup",
     "running",
-    "banks",
     "solvers",
     "targets",
     "scaling",
     "separate",
     "nkrr",
-    "alignment",
-    "groups",
-    "programmes",
     "execution",
-    "pages",
     "prediction",
 )
 # These take minutes for one figure, and are run when they are named.

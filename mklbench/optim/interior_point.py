@@ -4,7 +4,7 @@ It is Mehrotra's predictor and corrector (Nocedal & Wright 2006, Algorithm 16.4)
 and the constraints of the kernels eliminated, so that an iteration is one Cholesky factorisation of
 an (n, n) matrix and one of a (w + 1, w + 1) matrix.
 
-``benchmarks/programmes.py`` has it beside libraries, on 21 programmes of `mkl`. Clarabel takes ten
+Beside it, on 21 programmes of `mkl` (``results/bench/programmes.md``), Clarabel takes ten
 times as long, as its matrices are sparse and these are dense. PIQP is 1.2 times as fast to the stop
 of `mkl` and twice as fast to 1e-9. That is a few per cent of a fit, for one more compiled
 dependency and all recorded numbers of the exact solvers measured anew; when they are, take PIQP.

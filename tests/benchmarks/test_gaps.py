@@ -1,19 +1,16 @@
-"""The benchmarks of gaps against time, and of VSKL on groups of dense kernels."""
+"""The benchmark of gaps against time."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-from benchmarks import gaps, groups, output
+from benchmarks import gaps, output
 from benchmarks.gaps import Course, Fit
 from benchmarks.problems import Split
 from benchmarks.reference import synthetic_samples
 from benchmarks.solving import mkl_solvers
-from mklbench.kernels import groups_of
 
 
 @pytest.fixture
@@ -54,12 +51,3 @@ class TestGaps:
         gaps._write_figure(courses())
         assert (tmp_path / "figures" / "bench_gaps.png").stat().st_size > 10_000
         assert "</svg>" in (tmp_path / "figures" / "bench_gaps.svg").read_text(encoding="utf-8")
-
-
-class TestGroups:
-    def test_seven_descriptors_of_five_widths(self) -> None:
-        bank, codes = groups.problem(3)
-        assert (bank.n_kernels, bank.n_samples) == (35, 51)
-        assert groups_of(bank).sizes.tolist() == [5] * 7
-        assert np.unique(codes, return_counts=True)[1].tolist() == [3] * 17
-        assert_allclose(bank.traces(), 1.0)

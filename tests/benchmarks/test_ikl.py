@@ -10,8 +10,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem
 
-from benchmarks import alignment, ikl_prototype, separate
 from benchmarks import ikl as comparison
+from benchmarks import ikl_prototype, separate
 from benchmarks.ikl import AS_LOW, YARDSTICK, Learned
 from benchmarks.metering import Meter, MeteredFamily
 from benchmarks.problems import Split
@@ -167,16 +167,6 @@ class TestComparison:
         absent: list[str] = []
         assert list(comparison._compared(absent)) == [[("tiny", 1.0)]]
         assert absent == ["image"]
-
-
-class TestAlignment:
-    def test_measures(self, tiny: Split) -> None:
-        results: list[Result] = []
-        alignment.compare(results.append, tiny)
-        products, peak = results
-        assert "M = 65" in products.name
-        assert isinstance(products.met, bool)
-        assert "kernels used" in peak.measured
 
 
 class TestSeparate:

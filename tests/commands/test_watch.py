@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 from experiment_fakes import tiny_cell
+from generated_store import generate
 
-from benchmarks.generated_store import generate
 from mklbench import cli
 from mklbench.commands.status import _fitting, look
 from mklbench.experiments.execution.plan import run_cells

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from generated_store import ONE_IN, generate
 
-from benchmarks.generated_store import ONE_IN, generate
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.overview import overview
