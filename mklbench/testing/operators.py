@@ -165,6 +165,7 @@ class _BankChecks:
         self.samples_taken("take", self.bank.take(half), half)
         taken_twice = self.bank.take(first).take(second)
         self.samples_taken("take, taken twice,", taken_twice, first[second])
+        self.kept_for_predictions(half)
 
     def agree(self, what: str, actual: ArrayLike, expected: ArrayLike, scale: float) -> None:
         """Require an answer up to the tolerance, as a share of `scale`."""
@@ -290,6 +291,21 @@ class _BankChecks:
         if self.new is not None and self.cross is not None:
             expected = np.tensordot(d, self.cross[:, :, rows], axes=1)
             self.agree(f"{how}: cross", part.cross(d, self.new), expected, _largest(expected))
+
+    def kept_for_predictions(self, rows: NDArray[Any]) -> None:
+        """What a prediction keeps has the values of some kernels at some of the samples."""
+        kernels = np.arange(0, self.bank.n_kernels, 2)
+        kept = self.bank.take(rows, kernels)
+        require(
+            (kept.n_samples, kept.n_kernels) == (len(rows), len(kernels)),
+            f"{self.name}.take(rows, kernels) must keep {len(rows)} samples and {len(kernels)} "
+            "kernels.",
+        )
+        if self.new is not None and self.cross is not None:
+            d = next(_weights(len(kernels)))
+            expected = np.tensordot(d, self.cross[kernels][:, :, rows], axes=1)
+            found = kept.cross(d, self.new)
+            self.agree("take(rows, kernels): cross", found, expected, _largest(expected))
 
 
 def _check_batches(operator: KernelOperator, name: str, d: Array, new: NDArray[Any]) -> None:

@@ -76,7 +76,7 @@ class PlainBank(Bank):
         self._stack = stack
         self.n_kernels, self.n_samples = stack.shape[:2]
         self.features = (-1,) * self.n_kernels
-        self._rows = np.arange(self.n_samples)
+        self._rows, self._numbers = np.arange(self.n_samples), np.arange(self.n_kernels)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.einsum("m,mij->ij", self._check_weights(d), self._stack)
@@ -95,12 +95,13 @@ class PlainBank(Bank):
         return np.einsum("mii->m", self._stack)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return np.einsum("m,mij->ij", np.asarray(weights), np.asarray(Z)[..., self._rows])
+        given = np.asarray(Z)[self._numbers][..., self._rows]
+        return np.einsum("m,mij->ij", np.asarray(weights), given)
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> PlainBank:
         chosen = slice(None) if kernels is None else kernels
         taken = PlainBank(self._stack[chosen][:, np.asarray(rows)[:, None], np.asarray(rows)])
-        taken._rows = self._rows[np.asarray(rows)]
+        taken._rows, taken._numbers = self._rows[np.asarray(rows)], self._numbers[chosen]
         return taken
 
 

@@ -37,8 +37,10 @@ def y(X: np.ndarray) -> np.ndarray:
     return np.where(np.sin(2.0 * X[:, 0]) + noise > 0, 1.0, -1.0)
 
 
-@pytest.mark.parametrize("build", [feature_gaussians, lambda X: feature_widths(X, 3)])
-@pytest.mark.parametrize("method", ["joint", "libsvm"])
+@pytest.mark.parametrize(
+    ("build", "method"),
+    [(feature_gaussians, "libsvm"), (lambda X: feature_widths(X, 3), "joint")],
+)
 def test_the_solution_is_that_of_samples_in_memory(
     X: np.ndarray, y: np.ndarray, build: Any, method: Any
 ) -> None:
