@@ -144,7 +144,15 @@ class ProductGaussians(_Gaussians):
 
     @staticmethod
     def memory(shape: Shape, **options: object) -> Memory:
-        """Return the memory of the family on training samples of a shape, whatever its options."""
+        """Return the memory of the family.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        **options : object
+            Of the family; they do not matter.
+        """
         return _Gaussians._needs(shape, shape.d)
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
@@ -246,7 +254,15 @@ class IsotropicGaussians(_Gaussians):
 
     @staticmethod
     def memory(shape: Shape, **options: object) -> Memory:
-        """Return the memory of the family on training samples of a shape, whatever its options."""
+        """Return the memory of the family.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        **options : object
+            Of the family; they do not matter.
+        """
         return _Gaussians._needs(shape, 1)
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:

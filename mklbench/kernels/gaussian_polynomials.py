@@ -65,7 +65,15 @@ class GaussianPolynomials(Family):
 
     @staticmethod
     def memory(shape: Shape, **options: object) -> Memory:
-        """Return the memory of the family on training samples of a shape, whatever its options."""
+        """Return the memory of the family.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        **options : object
+            Of the family; they do not matter.
+        """
         alone = IsotropicGaussians.memory(shape)
         return replace(alone, n_kernels=2, combining=gram_bytes(shape.n, 4))
 

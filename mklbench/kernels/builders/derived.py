@@ -59,7 +59,13 @@ class Descriptors:
         self._gammas, self._distance, self._normalise = gammas, distance, normalise
 
     def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs on training samples of a shape."""
+        """Return what the bank needs.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        """
         return DistanceBank.of_views(shape.n, max(1, shape.n_views), len(self._gammas))
 
     def __call__(self, X: ArrayLike, views: Sequence[ViewColumns] = ()) -> Bank:
@@ -156,7 +162,13 @@ class Normalised(_MadeFrom):
         self._centre, self._cosine = centre, cosine
 
     def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs on training samples of a shape."""
+        """Return what the bank needs.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        """
         needed = memory_of(self._base, shape)
         if self._centre:
             needed = CentredBank.needs(needed, shape.n)
@@ -206,7 +218,13 @@ class Combination(_MadeFrom):
         self._how, self._degree, self._offset = how, degree, offset
 
     def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs on training samples of a shape."""
+        """Return what the bank needs.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        """
         return CombinedKernel.made_of(memory_of(self._base, shape), shape.n)
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
@@ -245,7 +263,13 @@ class Standardised(_MadeFrom):
             )
 
     def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs on training samples of a shape."""
+        """Return what the bank needs.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        """
         return StandardisedBank.needs(memory_of(self._base, shape), shape)
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
