@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels import Family
 from mklbench.kernels.base import Indices
-from mklbench.kernels.continuous import Lines, RoughFamily
+from mklbench.kernels.continuous import CoordinateSearch, RoughFamily
 
 Array = NDArray[np.float64]
 
@@ -117,14 +117,14 @@ class _MeteredRough(RoughFamily):
         with self._meter.measured("search"):
             return self._rough.values(thetas, a)
 
-    def lines(self, a: Array) -> Lines:
+    def lines(self, a: Array) -> CoordinateSearch:
         with self._meter.measured("search"):
             lines = self._rough.lines(a)
         return _MeteredLines(self, lines, a, self._meter)
 
 
-class _MeteredLines(Lines):
-    def __init__(self, rough: RoughFamily, lines: Lines, a: Array, meter: Meter) -> None:
+class _MeteredLines(CoordinateSearch):
+    def __init__(self, rough: RoughFamily, lines: CoordinateSearch, a: Array, meter: Meter) -> None:
         super().__init__(rough, len(lines.theta), a)
         self._lines, self._meter = lines, meter
 

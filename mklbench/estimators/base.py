@@ -48,7 +48,7 @@ from mklbench.kernels.builders.named import takes_matrices
 from mklbench.kernels.contract import Shape, builder_of, memory_of, unbound
 from mklbench.kernels.naming import unique
 from mklbench.kernels.samples import (
-    Layout,
+    SampleLayout,
     check_same_names,
     first_named,
     is_mask,
@@ -213,7 +213,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             if self._takes_rows and callable(self.kernel):
                 self._rows_of = getattr(unbound(self.kernel)[0], "rows_of", None)
             checked = validate_data(self, self._samples(X), y, dtype=self._dtype(X))
-            self._layout = Layout(X)
+            self._layout = SampleLayout(X)
             return *checked, None
         samples, responses = matrix_of(X), column_or_1d(y, warn=True)
         assert_all_finite(responses, input_name="y")

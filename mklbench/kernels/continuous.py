@@ -160,12 +160,12 @@ class RoughFamily:
         """Whether `lines` try a parameter in time linear in n."""
         return False
 
-    def lines(self, a: Array) -> Lines:
+    def lines(self, a: Array) -> CoordinateSearch:
         """Return a' K a along each parameter, for `a` (n,)."""
-        return Lines(self, self._family.n_kernels, a)
+        return CoordinateSearch(self, self._family.n_kernels, a)
 
 
-class Lines:
+class CoordinateSearch:
     """The quadratic form a' K_theta a along one parameter of theta at a time, without gradients.
 
     Parameters

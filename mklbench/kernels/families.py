@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Indices
-from mklbench.kernels.continuous import Family, Lines, RoughFamily
+from mklbench.kernels.continuous import CoordinateSearch, Family, RoughFamily
 from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.euclidean import (
     Single,
@@ -398,7 +398,7 @@ class _RoughProducts(RoughFamily):
     def has_quick_lines(self) -> bool:
         return are_indicators(self._X, self._family.lower, self._family.upper)
 
-    def lines(self, a: Array) -> Lines:
+    def lines(self, a: Array) -> CoordinateSearch:
         if self.has_quick_lines:
             return IndicatorLines(self, self._X, a, self._family.upper)
         return ProductLines(self, self._X, a)

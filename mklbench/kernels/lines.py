@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from mklbench.kernels.base import Array
-from mklbench.kernels.continuous import Lines, RoughFamily
+from mklbench.kernels.continuous import CoordinateSearch, RoughFamily
 from mklbench.kernels.euclidean import exp_in_place
 
 Single = NDArray[np.float32]
@@ -28,7 +28,7 @@ _STEEP = 40.0
 _LOWEST_EXPONENT = np.float32(-60.0)
 
 
-class ProductLines(Lines):
+class ProductLines(CoordinateSearch):
     """a' K_theta a along one parameter of a product of Gaussians, for all of its values at once.
 
     The values W_ij = a_i a_j exp(-sum_m theta_m u_ijm^2), u_ijm = |x_im - x_jm|, are kept for the
@@ -212,7 +212,7 @@ def are_indicators(X: NDArray[np.float32], lower: Array, upper: Array) -> bool:
     return bool(parted.all() and not lower.any() and ((least == X) | (most == X)).all())
 
 
-class IndicatorLines(Lines):
+class IndicatorLines(CoordinateSearch):
     """a' K_theta a along one parameter of a product of Gaussians, all of whose features are binary.
 
     With u_m the distance of the two values of feature m, the kernel is a product over the features
@@ -272,7 +272,7 @@ class IndicatorLines(Lines):
             self._flip(m)
 
     def sweep(self, order: NDArray[np.intp], grid: Array) -> float:
-        """Do as `Lines.sweep`, at the ends of the box alone: the best of `grid` are there."""
+        """Do as `CoordinateSearch.sweep`, at the ends of the box alone, where the best are."""
         while (flipped := self._first_to_grow(order)) is not None:
             self._flip(int(order[flipped]))
             order = order[flipped + 1 :]

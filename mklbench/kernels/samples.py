@@ -1,7 +1,7 @@
 """Samples in the forms that users have, and what their rows, columns and views are called.
 
 Arrays, data frames, sparse matrices, rows of text, and views side by side. What new samples have to
-share with the training samples is in `Layout`, in one place.
+share with the training samples is in `SampleLayout`, in one place.
 """
 
 from __future__ import annotations
@@ -264,7 +264,7 @@ class Views:
         )
 
 
-class Layout:
+class SampleLayout:
     """The form of training samples, to which new samples are held.
 
     Parameters

@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
-from mklbench.kernels.continuous import Family, Lines, RoughFamily
+from mklbench.kernels.continuous import CoordinateSearch, Family, RoughFamily
 from mklbench.solution import Mixture
 
 Array = NDArray[np.float64]
@@ -316,7 +316,12 @@ class IndependentSearch:
         return found
 
     def _ascended(
-        self, family: RoughFamily, lines: Lines, start: Array, a: Array, random: np.random.Generator
+        self,
+        family: RoughFamily,
+        lines: CoordinateSearch,
+        start: Array,
+        a: Array,
+        random: np.random.Generator,
     ) -> Found:
         """Return the local maximum to which an ascent from `start` leads, in a random order."""
         lines.begin(start)

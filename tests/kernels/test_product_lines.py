@@ -12,18 +12,20 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mklbench.kernels import isotropic_gaussians, lines, product_gaussians
-from mklbench.kernels.continuous import Lines
+from mklbench.kernels.continuous import CoordinateSearch
 from mklbench.kernels.lines import ProductLines
 
 products = partial(product_gaussians, gamma_max=30.0)
 isotropic = partial(isotropic_gaussians, gamma_max=30.0)
 
 
-def sums_over_pairs(X: NDArray[np.float64], a: NDArray[np.float64]) -> Lines:
+def sums_over_pairs(X: NDArray[np.float64], a: NDArray[np.float64]) -> CoordinateSearch:
     return ProductLines(products(X).rough(), (X - X.mean(axis=0)).astype(np.float32), a)
 
 
-def begun(X: NDArray[np.float64], theta: NDArray[np.float64], a: NDArray[np.float64]) -> Lines:
+def begun(
+    X: NDArray[np.float64], theta: NDArray[np.float64], a: NDArray[np.float64]
+) -> CoordinateSearch:
     lines = sums_over_pairs(X, a)
     lines.begin(theta)
     return lines

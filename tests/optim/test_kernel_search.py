@@ -13,7 +13,7 @@ from problems import random_problem
 from scipy.optimize import Bounds
 
 from mklbench.kernels import Family, isotropic_gaussians, product_gaussians
-from mklbench.kernels.continuous import Lines, RoughFamily
+from mklbench.kernels.continuous import CoordinateSearch, RoughFamily
 from mklbench.optim.kernel_search import Found, IndependentSearch, climb
 from mklbench.solution import Mixture
 
@@ -194,7 +194,11 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     ascended = IndependentSearch._ascended
 
     def noting(
-        self: IndependentSearch, family: RoughFamily, lines: Lines, start: np.ndarray, *rest: Any
+        self: IndependentSearch,
+        family: RoughFamily,
+        lines: CoordinateSearch,
+        start: np.ndarray,
+        *rest: Any,
     ) -> Found:
         noted.append(start.copy())
         return ascended(self, family, lines, start, *rest)

@@ -27,7 +27,7 @@ from mklbench.kernels.builders.forms import (
 from mklbench.kernels.builders.named import KernelBuilder
 from mklbench.kernels.contract import Memory, Shape, builder_of, memory_of
 from mklbench.kernels.samples import (
-    Layout,
+    SampleLayout,
     Views,
     are_views,
     csr,
@@ -145,7 +145,7 @@ class KernelList:
             for each in self._entries
             for one in _by_view(each, samples)
         ]
-        return FittedViews(views, Layout(samples))
+        return FittedViews(views, SampleLayout(samples))
 
     def __call__(self, X: Any) -> ColumnBank:
         """Return the bank on training samples; its `cross` takes new ones in the same form."""
@@ -195,11 +195,11 @@ class FittedViews:
     ----------
     views : sequence of _FittedView or None
         Those of the entries; None of an entry whose view has no columns, as nobody asks for any.
-    layout : Layout
+    layout : SampleLayout
         Of the training samples.
     """
 
-    def __init__(self, views: Sequence[_FittedView | None], layout: Layout) -> None:
+    def __init__(self, views: Sequence[_FittedView | None], layout: SampleLayout) -> None:
         self._all, self._layout = tuple(views), layout
         self._n_kernels: list[int] = []
 
