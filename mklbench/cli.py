@@ -8,13 +8,15 @@ command imports what it needs when it runs.
 
 from __future__ import annotations
 
-import argparse
+import contextlib
+import errno
 import gc
 import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TextIO
+from pathlib import Path
+from typing import Any, TextIO
 
 from mklbench.commands import grammar
 from mklbench.errors import InputError
@@ -41,10 +43,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _program() -> int:
     """Be the program: on the streams, in the directory and with the arguments of the process."""
-    from mklbench.commands import streams
-
+    nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as we run
+    sys.stderr = _Courtesy(sys.stderr or nowhere)
     try:
-        streams.prepare()
+        if sys.stdout is None:
+            sys.stdout = nowhere
+            raise InputError("Standard output is closed: send it to a file, or to /dev/null.")
         _check_directory()
     except InputError as error:
         return _refuse(error)
@@ -68,10 +72,37 @@ def _main(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return FAILED
     except OSError as error:  # of the system that we run on, such as a full disk
-        name = f"{error.filename}: " if error.filename is not None else ""
+        name = f"{error.filename}: " if error.filename is not None else _output(error)
         reason = (error.strerror or str(error) or type(error).__name__).lower()
         return _refuse(InputError(f"{name}{reason}."))
     return status
+
+
+def _output(error: OSError) -> str:
+    """Return the start of the sentence on an error of standard output; "" for another."""
+    if error.errno not in (errno.ENOSPC, errno.EIO, errno.EBADF):
+        return ""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the interpreter ends without complaint
+    return "Standard output cannot be written: "
+
+
+class _Courtesy:
+    """Standard error, on which the work goes on if nobody can hear what is said."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError):
+            self._stream.flush()
 
 
 def _refuse(error: InputError) -> int:
@@ -112,9 +143,16 @@ def _dispatch(arguments: list[str]) -> int:
         return complete(arguments, list(grammar.COMMANDS))
     if arguments in ([], ["list"]):
         arguments = [*arguments, "--help"]
-    parsed = grammar.read(arguments)
-    handler: Callable[[argparse.Namespace], int] = parsed.handler
-    return _carried_out(lambda: handler(parsed))
+    function, given = grammar.read(arguments)
+    return _carried_out(lambda: _shown(function(**given)))
+
+
+def _shown(found: int | str | Path) -> int:
+    """Print what a command has found, and return its exit status."""
+    if isinstance(found, int):
+        return found
+    print(f"Wrote {found}" if isinstance(found, Path) else found)
+    return 0
 
 
 def _carried_out(command: Callable[[], int]) -> int:

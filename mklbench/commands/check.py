@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mklbench import resources
+from mklbench.errors import InputError
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.files import check_writable_directory
@@ -30,6 +31,7 @@ def check(
     *,
     jobs: int = 1,
     executor: Executor | None = None,
+    record: bool = False,
     results_dir: str | None = None,
 ) -> int:
     """Run a few recorded splits again and compare; compare the verdicts with the tables.
@@ -42,6 +44,8 @@ def check(
         Worker processes.
     executor : Executor or None, default=None
         Takes the steps in place of the local one.
+    record : bool, default=False
+        Write what the check compares with instead, see `write_records`.
     results_dir : str or None, default=None
         The recorded results; None for those that come with the program.
 
@@ -55,6 +59,12 @@ def check(
     InputError
         If there is nothing recorded to check against, or no run of a table is to be checked.
     """
+    if record:
+        if names or executor is not None:
+            raise InputError(
+                "--record writes all that the check compares with: leave tables and executors out."
+            )
+        return write_records(jobs=jobs, results_dir=results_dir)
     recorded = resources.recorded_results() if results_dir is None else Path(results_dir)
     runs = load_check(tables=names)
     verdicts = check_verdicts(list(dict.fromkeys(run.table for run in runs)), recorded)
@@ -67,7 +77,7 @@ def check(
     return 0 if check_passed(again, verdicts) else 1
 
 
-def record(*, jobs: int = 1, results_dir: str | None = None) -> int:
+def write_records(*, jobs: int = 1, results_dir: str | None = None) -> int:
     """Write the records that the check compares with.
 
     They are copied from those of the tables; of each algorithm that no run of the check has, one

@@ -18,17 +18,50 @@ _LEAST = {"classes": 14, "handling": 14, "licence": 10, "title": 14}
 _SHOWN = 6
 
 
-def run(action: str, names: Sequence[str], config_dir: str | None = None) -> int:
-    """Carry out "list", "fetch" or "verify" for the named sets, or for all; return the status.
+def show_list(names: Sequence[str], config_dir: str | None = None) -> str:
+    """Return a table of the named sets, or of all."""
+    rows = catalogue.list_rows(_configs(names, config_dir))
+    columns = ["name", "n", "d", "classes", "where", "handling", "licence", "title"]
+    body = [[str("" if row[name] is None else row[name]) for name in columns] for row in rows]
+    shown, left_out = terminal.table(
+        columns,
+        body,
+        terminal.width(default=120),
+        wraps=_LEAST,
+        spared=_SPARED,
+        numbers=True,
+    )
+    if left_out:
+        shown += f"\nNo room for {', '.join(name for name in columns if name in left_out)}."
+    return shown
 
-    Parameters
-    ----------
-    action : {"list", "fetch", "verify"}
-        What to do.
-    names : sequence of str
-        Of data sets; none means all.
-    config_dir : str or None, default=None
-        A directory of the user's own configs, with data sets of their own in ``data/``.
+
+def fetch(names: Sequence[str], config_dir: str | None = None) -> int:
+    """Fetch each set; one that cannot be had does not stop the others."""
+    failed = False
+    for name, config in _configs(names, config_dir).items():
+        try:
+            fetched = catalogue.fetch(config)
+        except DataError as error:
+            print(f"mklbench: error: {name}: {error}", file=sys.stderr)
+            failed = True
+        else:
+            print(f"{name}: {fetched.status} ({fetched.location})")
+    return 1 if failed else 0
+
+
+def verify(names: Sequence[str], config_dir: str | None = None) -> int:
+    """Compare the content of sets with the published digests; return 1 if one is damaged."""
+    configs = _configs(names, config_dir)
+    found = [result for config in configs.values() for result in catalogue.verify(config)]
+    headings = ["name", "place", "status", "content"]
+    body = [[result.name, result.place, result.status, result.detail] for result in found]
+    print(terminal.table(headings, body, None, numbers=True)[0])
+    return 1 if any(result.status == "damaged" for result in found) else 0
+
+
+def _configs(names: Sequence[str], config_dir: str | None) -> dict[str, dict[str, Any]]:
+    """Return the configs of the named sets, or of all.
 
     Raises
     ------
@@ -39,8 +72,7 @@ def run(action: str, names: Sequence[str], config_dir: str | None = None) -> int
     for name in names:
         if name not in files:
             raise unknown("data", name, files)
-    configs = catalogue.read_files(files[name] for name in files if not names or name in names)
-    return {"list": _list, "fetch": _fetch, "verify": _verify}[action](configs)
+    return catalogue.read_files(files[name] for name in files if not names or name in names)
 
 
 def show(overrides: Sequence[str], config_dir: str | None = None) -> int:
@@ -79,43 +111,3 @@ def show(overrides: Sequence[str], config_dir: str | None = None) -> int:
         rows["group"] = data.groups[:_SHOWN]
     print(f"\n{rows.to_string(index=False)}")
     return 0
-
-
-def _list(configs: dict[str, dict[str, Any]]) -> int:
-    rows = catalogue.list_rows(configs)
-    columns = ["name", "n", "d", "classes", "where", "handling", "licence", "title"]
-    body = [[str("" if row[name] is None else row[name]) for name in columns] for row in rows]
-    shown, left_out = terminal.table(
-        columns,
-        body,
-        terminal.width(default=120),
-        wraps=_LEAST,
-        spared=_SPARED,
-        numbers=True,
-    )
-    print(shown)
-    if left_out:
-        print(f"No room for {', '.join(name for name in columns if name in left_out)}.")
-    return 0
-
-
-def _fetch(configs: dict[str, dict[str, Any]]) -> int:
-    """Fetch each set; one that cannot be had does not stop the others."""
-    failed = False
-    for name, config in configs.items():
-        try:
-            fetched = catalogue.fetch(config)
-        except DataError as error:
-            print(f"mklbench: error: {name}: {error}", file=sys.stderr)
-            failed = True
-        else:
-            print(f"{name}: {fetched.status} ({fetched.location})")
-    return 1 if failed else 0
-
-
-def _verify(configs: dict[str, dict[str, Any]]) -> int:
-    found = [result for config in configs.values() for result in catalogue.verify(config)]
-    headings = ["name", "place", "status", "content"]
-    body = [[result.name, result.place, result.status, result.detail] for result in found]
-    print(terminal.table(headings, body, None, numbers=True)[0])
-    return 1 if any(result.status == "damaged" for result in found) else 0

@@ -1,446 +1,361 @@
-"""The grammar of the command line: what each sub-command takes, and what it calls.
+"""The command line in one table: what each command takes, and the function that it calls.
 
-Only the standard library is imported here, as in `mklbench.cli`; each command imports what it
-needs when it runs.
+Only the standard library is imported here, as in `mklbench.cli`; each command is imported when it
+is called.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
 
 from mklbench._version import __version__
-from mklbench.commands.options import (
-    STORE,
-    Parser,
-    config_dir_argument,
-    executor_arguments,
-    executor_of,
-    jobs_argument,
-    minutes,
-    n_splits,
-    names_and_overrides,
-    position_arguments,
-    seconds,
-    source_arguments,
-    split_number,
-    store_argument,
-)
-from mklbench.errors import InputError
+from mklbench.errors import InputError, unknown
 from mklbench.report.formats import FORMATS
 
 LISTS = ("algos", "kernels", "data", "splits", "searches", "executors", "tables")
+STORE = "results/store"
+MAX_JOBS = 1024  # as in mklbench.config.schemas, which is not imported for every --help
+
+Argument = tuple[tuple[str, ...], dict[str, Any]]
 
 
-_RUN_SUMMARY = "run one cell, or with -m a sweep of cells (options are Hydra overrides)"
+@dataclass(frozen=True)
+class Command:
+    """A command of the program.
+
+    Attributes
+    ----------
+    summary : str
+        What it does, in a line.
+    calls : str
+        Module and name of its function below `mklbench.commands`. It is called with the arguments
+        by their names, and returns the exit status, a text to be printed, or the file it wrote.
+    takes : sequence of Argument
+        Its arguments, as `argparse` is given them.
+    epilog : str
+        What else its help says.
+    """
+
+    summary: str
+    calls: str
+    takes: Sequence[Argument] = ()
+    epilog: str = ""
 
 
-def _no_arguments(parser: argparse.ArgumentParser) -> None:
-    """`run` is dispatched before argparse; here it only has a line in the help."""
+def _argument(*names: str, **options: Any) -> Argument:
+    return names, options
 
 
-def _run(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.run import run
-
-    return run([])
-
-
-def _table_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="TABLE", help="as in `mklbench list tables`")
-    parser.add_argument("--format", choices=FORMATS, default="md", help="default: md")
-    parser.add_argument("--out", metavar="FILE", help="write it there instead of printing it")
-    parser.add_argument(
-        "--all", action="store_true", help="also what was tried beyond the paper's table"
-    )
-    position_arguments(parser)
-    source_arguments(parser)
+def _flag(*names_and_meaning: str, **options: Any) -> Argument:
+    *names, meaning = names_and_meaning
+    return tuple(names), {"action": "store_true", "help": meaning, **options}
 
 
-def _table(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.table import table
-    from mklbench.experiments.store import Store
-    from mklbench.report.table.part import TableSelection
+def _whole(what: str, least: int, most: int = 10**9 - 1) -> Callable[[str], int]:
+    """Return what reads a whole number."""
 
-    text = table(
-        parsed.name,
-        store=Store(parsed.results_dir),
-        fmt=parsed.format,
-        out=parsed.out,
-        recorded=parsed.recorded,
-        config_dir=parsed.config_dir,
-        selection=TableSelection(parsed.row, parsed.column, parsed.protocol),
-        whole=parsed.all,
-    )
-    print(text.rstrip() if parsed.out is None else f"Wrote {parsed.out}")
-    return 0
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdecimal() and least <= int(text[:10]) <= most):
+            raise argparse.ArgumentTypeError(f"{text} is not {what}")
+        return int(text)
+
+    return read
 
 
-def _reproduce_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="TABLE", help="default: every table")
-    executor_arguments(parser)
-    position_arguments(parser)
-    parser.add_argument("--splits", type=n_splits, metavar="N", help="only the first N splits")
-    run_nothing = parser.add_mutually_exclusive_group()
-    run_nothing.add_argument(
-        "--dry-run", action="store_true", help="say what would be run, and run nothing"
-    )
-    run_nothing.add_argument(
-        "--write-only", action="store_true", help="write what is finished, and run nothing"
-    )
-    run_nothing.add_argument(
-        "--minutes",
-        type=minutes,
-        metavar="N",
-        help="rerun as many recorded splits as end in N minutes, and write the recorded tables "
-        "with a mark at each number: confirmed here, moved or recorded only",
-    )
-    run_nothing.add_argument(
-        "--list",
-        action="store_true",
-        help="print the positions with the time and the command of each, and run nothing",
-    )
-    parser.add_argument(
-        "--from-records",
-        action="store_true",
-        help="take over finished splits from the records in --out-dir instead of running them",
-    )
-    parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="that a split may take")
-    parser.add_argument(
-        "--out-dir",
-        metavar="DIR",
-        help="for tables, figures, records; default: results, and results/reproduced with "
-        "--minutes, which keeps its splits there, too",
-    )
-    store_argument(parser)
-    config_dir_argument(parser)
+def _positive(unit: str) -> Callable[[str], float]:
+    """Return what reads a number above 0."""
+
+    def read(text: str) -> float:
+        try:
+            number = float(text)
+        except ValueError:
+            number = 0.0
+        if not 0 < number < float("inf"):
+            raise argparse.ArgumentTypeError(f"{text} is not a number of {unit} > 0")
+        return number
+
+    return read
 
 
-def _reproduce(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.reproduce import print_positions, reproduce
-    from mklbench.experiments.store import Store
-    from mklbench.report.table.part import TableSelection
-
-    names, overrides = names_and_overrides(parsed)
-    selection = TableSelection(parsed.row, parsed.column, parsed.protocol, parsed.splits)
-    if parsed.minutes is not None:
-        return _confirm(parsed, names, overrides)
-    results_dir = parsed.out_dir or "results"
-    if parsed.list:
-        return print_positions(names, selection, results_dir, parsed.config_dir)
-    return reproduce(
-        names,
-        store=Store(parsed.results_dir),
-        jobs=parsed.jobs,
-        executor=executor_of(overrides, parsed.jobs, parsed.timeout, parsed.config_dir),
-        dry_run=parsed.dry_run,
-        from_records=parsed.from_records,
-        write_only=parsed.write_only,
-        results_dir=results_dir,
-        timeout=parsed.timeout,
-        config_dir=parsed.config_dir,
-        selection=selection,
-    )
-
-
-def _confirm(parsed: argparse.Namespace, names: list[str], overrides: list[str]) -> int:
-    from mklbench.commands.confirm import REPRODUCED, confirm
-
-    others = ("row", "column", "protocol", "splits", "from_records", "timeout")
-    given = [f"--{name.replace('_', '-')}" for name in others if getattr(parsed, name)]
-    given += ["--results-dir"] if parsed.results_dir != STORE else []
-    if given := [*given, *overrides]:
-        raise InputError(
-            f"--minutes {parsed.minutes:g} repeats whole tables on this machine: leave "
-            f"{given[0]} out."
-        )
-    return confirm(
-        names,
-        minutes=parsed.minutes,
-        jobs=parsed.jobs,
-        results_dir=parsed.out_dir or REPRODUCED,
-        config_dir=parsed.config_dir,
-    )
-
-
-def _data_arguments(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
-    for action, summary in (
-        ("list", "the data sets: size, classes, origin, whether they are at hand"),
-        ("fetch", "download data sets into the cache"),
-        ("verify", "read data sets and compare their content with the published digests"),
-    ):
-        child = actions.add_parser(action, help=summary, description=summary)
-        child.add_argument("names", nargs="*", metavar="NAME", help="default: all")
-        config_dir_argument(child)
-    summary = "what is understood of your own data, and the first rows"
-    child = actions.add_parser("show", help=summary, description=summary)
-    child.add_argument("names", nargs="+", metavar="OVERRIDE", help="data=csv data.path=mine.csv")
-    config_dir_argument(child)
-
-
-def _data(parsed: argparse.Namespace) -> int:
-    from mklbench.commands import data
-
-    if parsed.action == "show":
-        return data.show(parsed.names, parsed.config_dir)
-    return data.run(parsed.action, parsed.names, parsed.config_dir)
-
-
-def _list_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=LISTS)
-    config_dir_argument(parser)
-
-
-def _list(parsed: argparse.Namespace) -> int:
-    from mklbench.commands import listing
-
-    return listing.run(parsed.what, parsed.config_dir)
-
-
-def _plot_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="FIGURE", help="one of the figures of the tables")
-    parser.add_argument("--out", metavar="FILE", help="a .png, .pdf or .svg file")
-    source_arguments(parser)
-
-
-def _plot(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.plot import plot
+def _store(directory: str) -> Any:
     from mklbench.experiments.store import Store
 
-    path = plot(
-        parsed.name,
-        store=Store(parsed.results_dir),
-        out=parsed.out,
-        recorded=parsed.recorded,
-        config_dir=parsed.config_dir,
-    )
-    print(f"Wrote {path}")
-    return 0
+    return Store(directory)
 
 
-def _report_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--out", default="report.html", metavar="FILE", help="the page; default: report.html"
-    )
-    parser.add_argument(
-        "--results-dir", metavar="DIR", help="a store of your own, beside the recorded results"
-    )
-    config_dir_argument(parser)
+_SPLIT = _whole("the number of a split: 0, 1, 2, ...", 0)
+_CONFIG_DIR = _argument("--config-dir", metavar="DIR", help="your own configs: algo/, data/, ...")
+_STORE = _argument(
+    "--results-dir", dest="store", type=_store, default=STORE, metavar="DIR",
+    help=f"the store; default: {STORE}",
+)  # fmt: skip
+_STORE_OF_RUN = _argument(
+    "--results-dir", metavar="DIR", help="the store; default: that of the overrides"
+)
+_RECORDED = _flag("--recorded", "show the recorded results instead of those in the store")
+_JOBS = _argument(
+    "--jobs", type=_whole(f"a whole number from 1 to {MAX_JOBS}", 1, MAX_JOBS), default=1,
+    metavar="N", help="the number of worker processes",
+)  # fmt: skip
+_OVERRIDES = _argument("overrides", nargs="*", metavar="OVERRIDE", help="as for mklbench run")
+_POSITION = [
+    _argument(f"--{what}", metavar="NAME", help=f"only this {meaning}, by its name or label")
+    for what, meaning in (("row", "data set"), ("column", "method"), ("protocol", "protocol"))
+]
+_EXECUTORS = (
+    "executor=local (the default), slurm or dask says where to run, with options such as "
+    "executor.partition=cpu; mklbench list executors shows the executors."
+)
+_DATA_SETS = (_argument("names", nargs="*", metavar="NAME", help="default: all"), _CONFIG_DIR)
 
-
-def _report(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.report import report
-
-    path = report(parsed.out, results_dir=parsed.results_dir, config_dir=parsed.config_dir)
-    print(f"Wrote {path}")
-    return 0
-
-
-def _check_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("names", nargs="*", metavar="TABLE", help="default: all that it covers")
-    executor_arguments(parser)
-    parser.add_argument(
-        "--record",
-        action="store_true",
-        help="write what the check compares with: from the tables' records, and a cheap cell of "
-        "each algorithm that no table has",
-    )
-    parser.add_argument(
-        "--recorded", metavar="DIR", help="the recorded results; default: those of the program"
-    )
-
-
-def _check(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.check import check, record
-
-    names, overrides = names_and_overrides(parsed)
-    if parsed.record:
-        if parsed.names:
-            raise InputError(
-                "--record writes all that the check compares with: leave tables and executors out."
-            )
-        return record(jobs=parsed.jobs, results_dir=parsed.recorded)
-    executor = executor_of(overrides, parsed.jobs)
-    return check(names=names, jobs=parsed.jobs, executor=executor, results_dir=parsed.recorded)
-
-
-def _status_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--watch",
-        type=seconds,
-        nargs="?",
-        const=10.0,
-        metavar="SECONDS",
-        help="show it on the terminal until Ctrl-C, again after so many seconds; default: 10",
-    )
-    store_argument(parser)
-
-
-def _status(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.status import status
-    from mklbench.experiments.store import Store
-
-    return status(Store(parsed.results_dir), parsed.watch)
-
-
-def _doctor_arguments(parser: argparse.ArgumentParser) -> None:
-    store_argument(parser)
-
-
-def _doctor(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.doctor import doctor
-    from mklbench.experiments.store import Store
-
-    return doctor(Store(parsed.results_dir))
-
-
-def _redo_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = "mklbench redo [OVERRIDE ...] [-m] [--failed] [--split N] [--results-dir DIR]"
-    parser.epilog = (
-        "The cells are named by the overrides of their run; none of these, with --failed, means "
-        "every cell of the store."
-    )
-    parser.set_defaults(overrides=[])
-    parser.add_argument("-m", "--multirun", action="store_true", help="of a sweep of cells")
-    parser.add_argument("--failed", action="store_true", help="only failures and timeouts")
-    parser.add_argument(
-        "--split",
-        type=split_number,
-        action="append",
-        default=[],
-        metavar="N",
-        help="only this split; may be given several times",
-    )
-    parser.add_argument("--results-dir", metavar="DIR", help=f"the store; default: {STORE}")
-    config_dir_argument(parser)
-
-
-def _redo(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.redo import redo
-
-    return redo(
-        parsed.overrides,
-        sweep=parsed.multirun,
-        failed=parsed.failed,
-        splits=parsed.split,
-        results_dir=parsed.results_dir,
-        config_dir=parsed.config_dir,
-    )
-
-
-def _compare_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.usage = (
-        "mklbench compare algo=NAME [OVERRIDE ...] [--table TABLE] [--quick] [--jobs N] "
-        "[--results-dir DIR] [--config-dir DIR]"
-    )
-    parser.epilog = (
-        "Data, splits and folds are those of the comparison, and so are the grid of C and the "
-        "kernels unless overrides name others."
-    )
-    parser.set_defaults(overrides=[])
-    parser.add_argument(
-        "--table",
-        metavar="TABLE",
-        default="all_methods",
-        help="a recorded comparison; default: all_methods",
-    )
-    parser.add_argument("--quick", action="store_true", help="five cheap sets instead of all")
-    jobs_argument(parser)
-    store_argument(parser)
-    config_dir_argument(parser)
-
-
-def _compare(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.compare import compare
-
-    return compare(
-        parsed.overrides,
-        table_name=parsed.table,
-        quick=parsed.quick,
-        jobs=parsed.jobs,
-        results_dir=parsed.results_dir,
-        config_dir=parsed.config_dir,
-    )
-
-
-def _export_arguments(parser: argparse.ArgumentParser) -> None:
-    kinds = parser.add_subparsers(required=True, metavar="WHAT", dest="what")
-    summary = "fit the model of a cell as an estimator of scikit-learn, and write it to a file"
-    model = kinds.add_parser("model", help=summary, description=summary)
-    model.usage = (
-        "mklbench export model [OVERRIDE ...] --out FILE [--split N] [--results-dir DIR] "
-        "[--config-dir DIR]"
-    )
-    model.epilog = "The cell is named by the overrides of its run."
-    model.set_defaults(overrides=[])
-    model.add_argument(
-        "--out", required=True, metavar="FILE", help="a .skops or .joblib file to write"
-    )
-    model.add_argument(
-        "--split",
-        type=split_number,
-        metavar="N",
-        help="fit the training part of this split, and compare with what is recorded of its test "
-        "part; default: all rows",
-    )
-    model.add_argument("--results-dir", metavar="DIR", help=f"the store; default: {STORE}")
-    config_dir_argument(model)
-
-
-def _export(parsed: argparse.Namespace) -> int:
-    from mklbench.commands.export import export_model
-
-    return export_model(
-        parsed.overrides,
-        out=parsed.out,
-        split=parsed.split,
-        results_dir=parsed.results_dir,
-        config_dir=parsed.config_dir,
-    )
-
-
-COMMANDS: dict[
-    str,
-    tuple[
-        str,
-        Callable[[argparse.ArgumentParser], None],
-        Callable[[argparse.Namespace], int],
-    ],
-] = {
-    "run": (_RUN_SUMMARY, _no_arguments, _run),
-    "table": ("print a paper's table from what has been run", _table_arguments, _table),
-    "reproduce": ("run what the tables need, then write them", _reproduce_arguments, _reproduce),
-    "status": (
-        "say what of the store is done, running or failed",
-        _status_arguments,
-        _status,
-    ),
-    "redo": ("forget a cell, a split or failures, to run them again", _redo_arguments, _redo),
-    "export": ("write the model of a cell for use elsewhere", _export_arguments, _export),
-    "data": ("list, fetch, verify or show data sets", _data_arguments, _data),
-    "list": ("list the choices of a config group", _list_arguments, _list),
-    "plot": ("draw a paper's figure from what has been run", _plot_arguments, _plot),
-    "report": (
-        "write everything that is recorded as one HTML page",
-        _report_arguments,
-        _report,
-    ),
-    "check": ("rerun a fast part and compare with the recorded numbers", _check_arguments, _check),
-    "compare": (
-        "run a method on many sets, and rank it among all recorded ones",
-        _compare_arguments,
-        _compare,
-    ),
-    "doctor": (
-        "say what this machine offers, what is wrong and what slows it down",
-        _doctor_arguments,
-        _doctor,
-    ),
+# Commands that have commands of their own.
+PARENTS = {
+    "data": "list, fetch, verify or show data sets",
+    "export": "write the model of a run for use elsewhere",
 }
+COMMANDS = {
+    "run": Command(
+        "run one algorithm on one data set, or with -m a sweep (options are Hydra overrides)", ""
+    ),
+    "table": Command(
+        "print a paper's table from what has been run",
+        "show.table",
+        [
+            _argument("name", metavar="TABLE", help="as in `mklbench list tables`"),
+            _argument(
+                "--format", dest="fmt", choices=FORMATS, default="md", help="default: md"
+            ),
+            _argument("--out", metavar="FILE", help="write the table there, do not print it"),
+            _flag("--all", "also what was tried beyond the paper's table", dest="whole"),
+            *_POSITION, _RECORDED, _STORE, _CONFIG_DIR,
+        ],
+    ),
+    "reproduce": Command(
+        "run what the tables need, then write them",
+        "reproduce.reproduce",
+        [
+            _argument("names", nargs="*", metavar="TABLE", help="default: every table"),
+            _JOBS, *_POSITION,
+            _argument(
+                "--splits", type=_whole("a number of splits: 1, 2, 3, ...", 1), metavar="N",
+                help="only the first N splits",
+            ),
+            _flag("--dry-run", "say what would be run, and run nothing", group="instead"),
+            _flag("--write-only", "write what is finished, and run nothing", group="instead"),
+            _argument(
+                "--minutes", type=_positive("minutes"), metavar="N", group="instead",
+                help="rerun as many recorded splits as fit into N minutes, and write the recorded "
+                "tables with a mark at each number: confirmed here, moved, or recorded only",
+            ),
+            _flag(
+                "--list", "print the positions with the time and the command of each, and run "
+                "nothing", dest="positions", group="instead",
+            ),
+            _flag(
+                "--from-records",
+                "take over finished splits from the records in --out-dir instead of running them",
+            ),
+            _argument(
+                "--timeout", type=_positive("seconds"), metavar="SECONDS",
+                help="how long a split may take",
+            ),
+            _argument(
+                "--out-dir", dest="results_dir", metavar="DIR",
+                help="where tables, figures and records are written; default: results, or with "
+                "--minutes results/reproduced, which also keeps the splits",
+            ),
+            _STORE, _CONFIG_DIR,
+        ],
+        _EXECUTORS,
+    ),
+    "status": Command(
+        "say which runs of the store are done, running, failed or waiting",
+        "status.status",
+        [
+            _argument(
+                "--watch", type=_positive("seconds"), nargs="?", const=10.0, metavar="SECONDS",
+                help="keep showing it on the terminal until Ctrl-C, every so many seconds; "
+                "default: 10",
+            ),
+            _STORE,
+        ],
+    ),
+    "redo": Command(
+        "forget a run, a split or failures, so that they are run again",
+        "redo.redo",
+        [
+            _OVERRIDES,
+            _flag("-m", "--multirun", "the overrides are those of a sweep", dest="sweep"),
+            _flag("--failed", "forget only failures and timeouts"),
+            _argument(
+                "--split", dest="splits", type=_SPLIT, action="append", default=[], metavar="N",
+                help="forget only this split; may be given several times",
+            ),
+            _STORE_OF_RUN, _CONFIG_DIR,
+        ],
+        "The overrides name the runs; without them, --failed means every run of the store.",
+    ),
+    "export model": Command(
+        "fit the model of a run as an estimator of scikit-learn, and write it to a file",
+        "export.export_model",
+        [
+            _OVERRIDES,
+            _argument(
+                "--out", required=True, metavar="FILE", help="a .skops or .joblib file to write"
+            ),
+            _argument(
+                "--split", type=_SPLIT, metavar="N",
+                help="fit the training part of this split, and compare with what is recorded of "
+                "its test part; default: all rows",
+            ),
+            _STORE_OF_RUN, _CONFIG_DIR,
+        ],
+    ),
+    "data list": Command(
+        "list the data sets: size, classes, origin, and whether they are at hand",
+        "data.show_list", _DATA_SETS,
+    ),
+    "data fetch": Command("download data sets into the cache", "data.fetch", _DATA_SETS),
+    "data verify": Command(
+        "read data sets and compare their content with the published digests",
+        "data.verify", _DATA_SETS,
+    ),
+    "data show": Command(
+        "show what is understood of your own data, and the first rows",
+        "data.show",
+        [
+            _argument(
+                "overrides", nargs="+", metavar="OVERRIDE", help="data=csv data.path=mine.csv"
+            ),
+            _CONFIG_DIR,
+        ],
+    ),
+    "list": Command(
+        "list the choices of a config group",
+        "show.choices", [_argument("what", choices=LISTS), _CONFIG_DIR],
+    ),
+    "plot": Command(
+        "draw a paper's figure from what has been run",
+        "show.plot",
+        [
+            _argument("name", metavar="FIGURE", help="one of the figures of the tables"),
+            _argument("--out", metavar="FILE", help="a .png, .pdf or .svg file"),
+            _RECORDED, _STORE, _CONFIG_DIR,
+        ],
+    ),
+    "report": Command(
+        "write everything that is recorded as one HTML page",
+        "show.report",
+        [
+            _argument(
+                "--out", default="report.html", metavar="FILE", help="default: report.html"
+            ),
+            _argument(
+                "--results-dir", metavar="DIR",
+                help="a store of your own, to be shown beside the recorded results",
+            ),
+            _CONFIG_DIR,
+        ],
+    ),
+    "check": Command(
+        "rerun a fast part and compare with the recorded numbers",
+        "check.check",
+        [
+            _argument(
+                "names", nargs="*", metavar="TABLE", help="default: everything that it covers"
+            ),
+            _JOBS,
+            _flag(
+                "--record",
+                "write what the check compares with: from the records of the tables, and from a "
+                "cheap run of each algorithm that no table has",
+            ),
+            _argument(
+                "--recorded", dest="results_dir", metavar="DIR",
+                help="the recorded results; default: those of the program",
+            ),
+        ],
+        _EXECUTORS,
+    ),
+    "compare": Command(
+        "run a method on many data sets, and rank it among all recorded ones",
+        "compare.compare",
+        [
+            _OVERRIDES,
+            _argument(
+                "--table", dest="table_name", metavar="TABLE", default="all_methods",
+                help="a recorded comparison; default: all_methods",
+            ),
+            _flag("--quick", "five cheap data sets instead of all"),
+            _JOBS, _STORE, _CONFIG_DIR,
+        ],
+        "Data, splits and folds are those of the comparison, and so are the grid of C and the "
+        "kernels, unless overrides name others.",
+    ),
+    "doctor": Command(
+        "say what this machine offers, what is wrong, and what slows it down",
+        "doctor.doctor", [_STORE],
+    ),
+}  # fmt: skip
 
 
-def read(arguments: list[str]) -> argparse.Namespace:
-    """Return what the arguments of a sub-command say; its ``handler`` takes that.
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, and whose flags are written out."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        # argparse lists the choices in the words of the Python version, and suggests none.
+        if action.choices is not None and value not in action.choices:
+            name = action.option_strings[0] if action.option_strings else str(action.dest)
+            raise unknown(name, value, action.choices)
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message} (see {self.prog} --help).")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the arguments of all commands."""
+    whole = Parser(
+        prog="mklbench",
+        description="The experiments of the multiple-kernel-learning papers, run again.",
+        epilog='Shell completion: eval "$(mklbench -sc install=bash)"',
+    )
+    whole.add_argument("--version", action="version", version=f"mklbench {__version__}")
+    children = {"": whole.add_subparsers(required=True, metavar="COMMAND", dest="command")}
+    for name, command in COMMANDS.items():
+        parent, _, own = name.rpartition(" ")
+        if parent not in children:
+            summary = PARENTS[parent]
+            under = children[""].add_parser(parent, help=summary, description=summary)
+            children[parent] = under.add_subparsers(required=True, metavar="ACTION", dest="action")
+        child = children[parent].add_parser(
+            own, help=command.summary, description=command.summary, epilog=command.epilog
+        )
+        child.set_defaults(calls=command.calls)
+        _add(child, command.takes)
+    return whole
+
+
+def _add(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> None:
+    """Add arguments; at most one of those in a group may be given."""
+    groups: dict[str, Any] = {}
+    for names, options in arguments:
+        options = dict(options)
+        group = options.pop("group", None)
+        if group is not None and group not in groups:
+            groups[group] = parser.add_mutually_exclusive_group()
+        groups.get(group, parser).add_argument(*names, **options)
+
+
+def read(arguments: Sequence[str]) -> tuple[Callable[..., int | str | Path], dict[str, Any]]:
+    """Return the function that arguments call, and what it is to be called with.
 
     Raises
     ------
@@ -448,30 +363,44 @@ def read(arguments: list[str]) -> argparse.Namespace:
         If they are not in the grammar.
     """
     parsed, left = parser().parse_known_args(arguments)
-    if "overrides" in parsed:  # they may stand between the flags, which argparse cannot do
-        parsed.overrides = [text for text in left if not text.startswith("-")]
-        left = [text for text in left if text.startswith("-")]
-    if left:
+    given = vars(parsed)
+    action = given.pop("action", None)
+    command = " ".join(filter(None, [given.pop("command"), action]))
+    # Words may stand between the flags, which argparse cannot do.
+    words = given.get("names", given.get("overrides"))
+    unknown_words = [text for text in left if words is None or text.startswith("-")]
+    if unknown_words:
         raise InputError(
-            f"{' '.join(left)} is not known to mklbench {parsed.command} (see mklbench "
-            f"{parsed.command} --help)."
+            f"{' '.join(unknown_words)} is not known to mklbench {command} (see mklbench "
+            f"{command} --help)."
         )
-    return parsed
+    if words is not None:
+        words += left
+    if "names" in given and "jobs" in given:
+        _take_executor(given, command)
+    if "row" in given:
+        from mklbench.report.table.part import TableSelection
+
+        limits = [given.pop(name, None) for name in ("row", "column", "protocol", "splits")]
+        given["selection"] = TableSelection(*limits)
+    module, _, name = given.pop("calls").partition(".")
+    return getattr(importlib.import_module(f"mklbench.commands.{module}"), name), given
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments of all sub-commands."""
-    whole = Parser(
-        prog="mklbench",
-        description="The experiments of the multiple-kernel-learning papers, run again.",
-        epilog='Shell completion: eval "$(mklbench -sc install=bash)"',
-    )
-    whole.add_argument(
-        "--version", action="version", version=f"mklbench {__version__}", help="say which it is"
-    )
-    commands = whole.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for name, (summary, add_arguments, handler) in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=summary)
-        add_arguments(command)
-        command.set_defaults(handler=handler)
-    return whole
+def _take_executor(given: dict[str, Any], command: str) -> None:
+    """Take the executor out of the names; None is the local one, which takes no time to make."""
+    overrides = [text for text in given["names"] if "=" in text]
+    given["names"] = [text for text in given["names"] if "=" not in text]
+    for text in overrides:
+        if text.partition("=")[0].partition(".")[0].lstrip("+") != "executor":
+            raise InputError(
+                f"{text} is not accepted: mklbench {command} takes names of tables and options of "
+                "the executor, such as executor=slurm."
+            )
+    given["executor"] = None
+    if overrides:
+        from mklbench import config as configs
+
+        given["executor"] = configs.executor_of(
+            overrides, given["jobs"], given.get("timeout"), given.get("config_dir")
+        )

@@ -35,7 +35,9 @@ def reproduce(
     dry_run: bool = False,
     from_records: bool = False,
     write_only: bool = False,
-    results_dir: str = "results",
+    minutes: float | None = None,
+    positions: bool = False,
+    results_dir: str | None = None,
     timeout: float | None = None,
     config_dir: str | None = None,
     executor: Executor | None = None,
@@ -64,8 +66,13 @@ def reproduce(
         another process runs them. With `from_records` nothing is taken over: the tables are written
         from the records and the store together, and records to which the store adds nothing stay
         as they are, to the byte.
-    results_dir : str, default="results"
-        Where ``tables``, ``figures`` and ``records`` are written.
+    minutes : float or None, default=None
+        Repeat recorded splits for so long instead, see `mklbench.commands.confirm`.
+    positions : bool, default=False
+        Print the positions instead, see `print_positions`.
+    results_dir : str or None, default=None
+        Where ``tables``, ``figures`` and ``records`` are written; None is ``results``, and with
+        `minutes` ``results/reproduced``.
     timeout : float or None, default=None
         Seconds of computing a cell may take; None for no limit.
     config_dir : str or None, default=None
@@ -85,6 +92,19 @@ def reproduce(
         If a table or position is not known, something cannot be written, or `write_only` would
         put fewer finished splits in the place of more.
     """
+    if minutes is not None:
+        from mklbench.commands.confirm import REPRODUCED, confirm
+
+        if selection or from_records or timeout is not None or executor is not None:
+            raise InputError(
+                f"--minutes {minutes:g} repeats whole tables on this machine: leave out positions, "
+                "--splits, --from-records, --timeout and executor."
+            )
+        place = results_dir or REPRODUCED
+        return confirm(names, minutes=minutes, jobs=jobs, results_dir=place, config_dir=config_dir)
+    results_dir = results_dir or "results"
+    if positions:
+        return print_positions(names, selection, results_dir, config_dir)
     store.check()
     if write_only and selection:
         raise InputError(

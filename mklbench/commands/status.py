@@ -56,14 +56,14 @@ def look(store: Store) -> Found:
     return Found(store.path, overview(store), slurm.queued(store))
 
 
-def status(store: Store, every: float | None = None) -> int:
+def status(store: Store, watch: float | None = None) -> int:
     """Print how far each cell of a store is, who runs what, and what has failed.
 
     Parameters
     ----------
     store : Store
         The store.
-    every : float or None, default=None
+    watch : float or None, default=None
         Show it on a terminal again and again, every so many seconds.
 
     Raises
@@ -71,7 +71,7 @@ def status(store: Store, every: float | None = None) -> int:
     InputError
         If what is there is no directory, or nobody can watch.
     """
-    if every is None:
+    if watch is None:
         print("\n".join(_said(look(store))))
         return 0
     from rich.console import Console
@@ -82,7 +82,7 @@ def status(store: Store, every: float | None = None) -> int:
             "--watch is for a terminal, and standard output is none: leave it out, and the state "
             "is printed once."
         )
-    _show(store, every, console)
+    _show(store, watch, console)
     return 0
 
 

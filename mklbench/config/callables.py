@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -163,7 +164,7 @@ def check_arguments(group: str, config: Mapping[str, Any], given: Mapping[str, A
             raise InputError(f"{group}.{name}={value} is not known: {near}.")
         if not _fits(value, accepted[name]):
             kind = accepted[name]
-            kind = kind.__name__ if kind in _PLAIN else str(kind).replace("collections.abc.", "")
+            kind = kind.__name__ if kind in _PLAIN else re.sub(r"\b[a-z]\w*\.", "", str(kind))
             raise InputError(f"{group}.{name}={value} is not accepted: it must be of type {kind}.")
 
 

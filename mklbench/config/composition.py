@@ -10,7 +10,7 @@ import glob
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +28,13 @@ from mklbench.errors import InputError, hint, unknown
 ROOT, _VERSION = "config", "1.3"
 # The first put other configs in the place of ours, which no run can be made of; the last unpickles
 # a file, and so runs whatever somebody has put into it.
-_REFUSED_FLAGS = ("-cp", "--config-path", "-cn", "--config-name", "--experimental-rerun")
+_REFUSED_FLAGS = {
+    **dict.fromkeys(
+        ("-cp", "--config-path", "-cn", "--config-name"),
+        "name the directory of your own configs with --config-dir DIR",
+    ),
+    "--experimental-rerun": "it would run what is in the file; type the command again",
+}
 _SWEEP_FLAGS = ("-m", "--multirun")
 # Options whose values may be patterns of files in a sweep.
 _PATHS = ("data.path", "kernel.files", "split.path")
@@ -127,18 +133,18 @@ def run_hydra(arguments: Sequence[str], run: Callable[[list[Job]], Sequence[floa
     """
     overrides = [text for text in arguments if _is_override(text)]
     flags = [text for text in arguments if not _is_override(text)]
-    for flag in flags:
-        if flag.partition("=")[0] in _REFUSED_FLAGS:
-            raise InputError(
-                f"{flag} is not accepted: give overrides, and the directory of your own configs as "
-                "--config-dir DIR."
-            )
+    for flag in (text.partition("=")[0] for text in flags):
+        for refused, why in _REFUSED_FLAGS.items():
+            # Hydra takes the beginning of a long flag for it, too.
+            if flag == refused or (len(flag) > 2 and refused.startswith(flag)):
+                raise InputError(f"{flag} is not accepted: {why}.")
     if sweeping := bool(set(flags) & set(_SWEEP_FLAGS)):
         overrides = [_with_files(text) for text in overrides]
     task = Task(run)
     main = hydra.main(str(resources.configs()), config_name=ROOT, version_base=_VERSION)(task)
     # The basic sweeper writes a multirun.yaml, which nobody needs who names no place for it.
-    with TemporaryDirectory(prefix="mklbench-sweep-") as folder:
+    temporary = TemporaryDirectory(prefix="mklbench-sweep-") if sweeping else nullcontext("")
+    with temporary as folder:
         place = [f"hydra.sweep.dir='{folder}'"] if sweeping else []
         with _explained(overrides, lambda: task.began), _program([*place, *overrides, *flags]):
             try:

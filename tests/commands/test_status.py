@@ -268,7 +268,7 @@ def test_what_is_being_run_is_not_forgotten(
         (["--split", "1"], "give the overrides of a run, or --failed"),
         (["algo=svm", "--split", "-1"], "argument --split: "),
         (["algo=smv"], "algo=smv is not known: did you mean"),
-        (["algo=svm,mkl"], "add -m"),
+        (["algo=svm,mkl"], "add --multirun"),
         (["algo=svm", "--filed"], "--filed is not known to mklbench redo"),
         (["--failed", "--results-dir", "file"], "results_dir=file is a file"),
     ],

@@ -11,7 +11,7 @@ from experiment_fakes import fake_configs
 
 from mklbench import config as configs
 from mklbench import resources
-from mklbench.commands import options
+from mklbench.commands import grammar
 from mklbench.config import schemas
 from mklbench.config.schemas import checked
 from mklbench.data.options import parse_config
@@ -213,7 +213,7 @@ def test_a_config_directory_must_exist() -> None:
 
 
 def test_the_two_bounds_on_jobs_are_one() -> None:
-    assert options.MAX_JOBS == schemas.MAX_JOBS
+    assert grammar.MAX_JOBS == schemas.MAX_JOBS
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,6 @@ def test_data_that_cannot_be_had_are_named_in_one_line(
 
 def test_a_limit_is_for_whole_tables_on_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["reproduce", "--minutes", "5", "--row", "sonar"]) == 2
-    assert "--minutes 5 repeats whole tables on this machine: leave --row out" in (
+    assert "--minutes 5 repeats whole tables on this machine: leave out positions" in (
         capsys.readouterr().err
     )

@@ -13,7 +13,7 @@ import pytest
 from mklbench import cli, resources
 from mklbench.algorithms import svm
 from mklbench.commands.check import check as run_check
-from mklbench.commands.check import record as write_records
+from mklbench.commands.check import write_records
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.records import RecordFile
