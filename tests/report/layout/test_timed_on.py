@@ -178,7 +178,7 @@ def test_of_one_model_nothing_is_marked_whatever_its_name(name: str) -> None:
     assert len(set(pages)) == 1
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", TABLES)
 def test_every_time_has_the_letter_of_its_models(name: str, seed: int) -> None:
     """Read back: of every number on the page the note says the models that its records have."""
@@ -203,12 +203,11 @@ def test_every_time_has_the_letter_of_its_models(name: str, seed: int) -> None:
         assert set(line["cpu"].split("; ")) == set(models[place])
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", TABLES)
-def test_the_order_of_the_records_changes_nothing(name: str, seed: int) -> None:
+def test_the_order_of_the_records_changes_nothing(name: str) -> None:
     table = TABLES[name]()
-    models = any_models(table, seed)
-    made, shuffled = report(table, models), report(table, models, random.Random(seed))
+    models = any_models(table, 0)
+    made, shuffled = report(table, models), report(table, models, random.Random(0))
     assert to_csv(made) == to_csv(shuffled)
     before, after = (numbers_of(plain(lay_out(one))) for one in (made, shuffled))
     assert before == after
