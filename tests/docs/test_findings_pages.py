@@ -263,8 +263,8 @@ def test_what_differs_in_the_table_of_gehler() -> None:
     matches, closes = (of_products.count(each) for each in (Verdict.MATCH, Verdict.CLOSE))
     states(
         GEHLER,
-        f"Of the {len(of_products)} errors published for it {matches} match and {closes} is close; "
-        f"Banana is {present(banana.difference):.1f} points higher",
+        f"Of the {len(of_products)} errors published for it {matches} match and {closes} are "
+        f"close; Banana is {present(banana.difference):.1f} points higher",
     )
     differ = [
         (row, column, present(number.difference))
@@ -272,8 +272,8 @@ def test_what_differs_in_the_table_of_gehler() -> None:
         if number.verdict in (Verdict.HIGHER, Verdict.LOWER)
     ]
     columns = [column for _, column, _ in differ]
-    assert len(differ) == 9
-    assert [row for row, column, _ in differ if column == "ikl_products"] == ["banana"]
+    assert len(differ) == 8
+    assert "ikl_products" not in columns
     assert columns.count("svm") + columns.count("mkl_single") == 3
     assert columns.count("mkl_separate") == 3
     assert columns.count("ikl_single") == 2
