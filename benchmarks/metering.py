@@ -77,8 +77,8 @@ class MeteredFamily(Family):
         family, order = self._family.in_own_order()
         return MeteredFamily(family, self._meter), order
 
-    def rough(self) -> RoughFamily:
-        return _MeteredRough(self, self._family.rough(), self._meter)
+    def single_precision(self) -> RoughFamily:
+        return _MeteredRough(self, self._family.single_precision(), self._meter)
 
     def scales(self) -> Array:
         return self._family.scales()

@@ -98,7 +98,7 @@ class Family(KernelOperator):
         """
         return self, np.arange(self.n_kernels)
 
-    def rough(self) -> RoughFamily:
+    def single_precision(self) -> RoughFamily:
         """Return the same kernels for the many evaluations of a search, where digits matter less.
 
         Subclasses may compute in single precision, with errors up to 1e-5 of (sum_i |a_i|)^2 in

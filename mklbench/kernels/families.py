@@ -191,9 +191,9 @@ class ProductGaussians(_Gaussians):
             return np.array([-np.vdot(W, squared_distances(x, x)) for x in X.T[:, :, None]])
         return 2.0 * (np.einsum("im,im->m", X, W @ X) - W.sum(axis=1) @ (X * X))
 
-    def rough(self) -> RoughFamily:
+    def single_precision(self) -> RoughFamily:
         if self._by_differences:
-            return super().rough()
+            return super().single_precision()
         return _RoughProducts(self, self._X, self._centre)
 
     def starts(self) -> Array:
@@ -294,8 +294,12 @@ class IsotropicGaussians(_Gaussians):
         W = distances * (np.exp(-gamma * distances) if K is None else K[rows[:, None], rows])
         return np.array([-vector[rows] @ W @ vector[rows]])
 
-    def rough(self) -> RoughFamily:
-        return _RoughIsotropic(self, self._X) if not self._by_differences else super().rough()
+    def single_precision(self) -> RoughFamily:
+        return (
+            _RoughIsotropic(self, self._X)
+            if not self._by_differences
+            else super().single_precision()
+        )
 
     def starts(self) -> Array:
         """Return a fine logarithmic grid: one parameter can be searched all over."""

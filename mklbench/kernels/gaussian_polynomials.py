@@ -107,7 +107,7 @@ class GaussianPolynomials(Family):
         slopes *= self._degree * cosines ** (self._degree - 1) * gaussian
         return np.array([of_gaussian, vector @ slopes @ vector])
 
-    def rough(self) -> RoughFamily:
+    def single_precision(self) -> RoughFamily:
         return _Rough(self, self.samples, self._degree)
 
     def starts(self) -> Array:

@@ -156,12 +156,12 @@ def training_outputs(
     return combined @ dual_coef[support]
 
 
-def rough_outputs(
+def single_precision_outputs(
     family: Family, weights: Array, thetas: Array, dual_coef: Array, rows: NDArray[np.intp]
 ) -> Array:
     """Return what `training_outputs` does, in single precision where the family has it."""
     support = np.flatnonzero(dual_coef)
-    machine, a = family.take(support).rough(), dual_coef[support]
+    machine, a = family.take(support).single_precision(), dual_coef[support]
     samples, outputs = family.samples[rows], np.zeros(len(rows))
     for k in np.flatnonzero(weights):
         outputs += weights[k] * machine.outputs(thetas[k], a, samples)

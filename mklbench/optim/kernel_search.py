@@ -102,7 +102,7 @@ class KernelSearch:
             Whether to begin at more of the family's starts and of the kernels at hand.
         """
         support = np.flatnonzero(dual_coef)
-        family, a = self._family.take(support).rough(), dual_coef[support]
+        family, a = self._family.take(support).single_precision(), dual_coef[support]
         more = _THOROUGH if thorough else 1
         own = self._family.starts()
         if thorough and self._samples:
@@ -252,7 +252,7 @@ class IndependentSearch:
         self._family = family
         self._ascents = ascents
         self._n_products = from_products
-        share = _QUICK_LOOK if family.rough().has_quick_lines else _LOOK
+        share = _QUICK_LOOK if family.single_precision().has_quick_lines else _LOOK
         self._at_a_look = math.ceil(share * ascents) if at_a_look is None else at_a_look
         self._random = np.random.default_rng(1)  # another than that of the first search
         self._of_products = np.random.default_rng(2)
@@ -279,7 +279,7 @@ class IndependentSearch:
         self, dual_coef: Array, known: Mixture, n_ascents: int, n_products: int
     ) -> list[Found]:
         support = np.flatnonzero(dual_coef)
-        family, a = self._family.take(support).rough(), dual_coef[support]
+        family, a = self._family.take(support).single_precision(), dual_coef[support]
         if self._family.n_kernels == 1:
             return distinct(self._swept(family, max(_VALUES, n_ascents), a))
         thetas = known.thetas[known.weights > 0]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mklbench import certify
 from mklbench.iterations import watched
 from mklbench.kernels import Bank, Family, FamilyBank, training_outputs
-from mklbench.kernels.mixtures import rough_outputs
+from mklbench.kernels.mixtures import single_precision_outputs
 from mklbench.libsvm import SVM
 from mklbench.optim.problem import Problem
 from mklbench.solution import KernelMachine, Mixture, Solution
@@ -219,7 +219,7 @@ class FamilyMaster:
         outputs[self.working_set] = bank.combine(inside.weights) @ inside.dual_coef
         asked = outside
         if self._rough and len(outside):
-            outputs[outside] = rough_outputs(
+            outputs[outside] = single_precision_outputs(
                 self._family, inside.weights, bank.thetas, dual_coef, outside
             )
             margins = self._y[outside] * (outputs[outside] + inside.intercept)

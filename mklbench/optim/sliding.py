@@ -85,7 +85,7 @@ class _Value:
 
     def __init__(self, family: Family, machine: SVM, weights: Array) -> None:
         n = family.n_samples
-        self._rough, self._machine = family.rough(), machine
+        self._rough, self._machine = family.single_precision(), machine
         self._weights = weights.astype(np.float32)
         self._n_kept = min(len(weights), int(_BYTES_KEPT / (4.0 * n**2)))
         self._kept = np.empty((self._n_kept, n, n), dtype=np.float32)

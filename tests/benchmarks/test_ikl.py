@@ -91,7 +91,7 @@ class TestMetering:
 
     def test_keeps_what_has_been_counted(self, tiny: Split) -> None:
         family, meter = product_gaussians(tiny.X, gamma_max=30.0), Meter()
-        rough = MeteredFamily(family, meter).take(np.arange(20)).rough()
+        rough = MeteredFamily(family, meter).take(np.arange(20)).single_precision()
         theta, a = np.ones(4), np.ones(20)
         value, _ = rough.quadratic_form(theta, a, rough.gram(theta))
         K = family.take(np.arange(20)).gram(theta)

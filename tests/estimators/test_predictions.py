@@ -190,7 +190,7 @@ class TestOneExtremeTrainingRow:
         # Beside the others the extreme row has a kernel of 0, and so no share in the gradient.
         expected = before.gradient(theta, a[:-1])
         np.testing.assert_allclose(after.gradient(theta, a), expected, rtol=1e-10)
-        rough = after.rough()
+        rough = after.single_precision()
         K = rough.gram(theta)
         np.testing.assert_allclose(K[:-1, :-1], before.gram(theta), rtol=0, atol=1e-5)
         np.testing.assert_allclose(

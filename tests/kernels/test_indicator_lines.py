@@ -27,7 +27,7 @@ def indicators(
 def test_is_the_form_at_each_value(seed: int, n: int, d: int) -> None:
     rng = np.random.default_rng(seed)
     family, a = indicators(rng, n, d)
-    lines = family.rough().lines(a)
+    lines = family.single_precision().lines(a)
     assert isinstance(lines, IndicatorLines)
     theta = np.where(rng.uniform(size=d) < 0.5, 30.0, 0.0)
     lines.begin(theta)
@@ -46,7 +46,7 @@ def test_moves_lead_where_begin_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
     family, a = indicators(rng, 40, 5)
     theta = rng.choice([0.0, 1e-3, 0.1, 30.0], 5)
-    begun, moved = family.rough().lines(a), family.rough().lines(a)
+    begun, moved = family.single_precision().lines(a), family.single_precision().lines(a)
     begun.begin(theta)
     for m in rng.integers(5, size=20).tolist():
         moved.move(m, float(rng.choice(VALUES)))
@@ -63,7 +63,7 @@ def test_a_sweep_ends_where_one_parameter_after_the_other_leads(seed: int, n: in
     rng = np.random.default_rng(seed)
     family, a = indicators(rng, n, d)
     grid = np.repeat(VALUES[:, None], d, axis=1)
-    lines, order = family.rough().lines(a), rng.permutation(d)
+    lines, order = family.single_precision().lines(a), rng.permutation(d)
     lines.begin(rng.choice([0.0, 30.0], d))
     theta = lines.theta.copy()
     reached = lines.sweep(order, grid)
@@ -91,4 +91,4 @@ def test_other_features_and_boxes_have_the_sums_over_pairs(
     family = product_gaussians(X, gamma_min=lower, gamma_max=upper)
     are_sets = upper == 30.0 and lower == 0.0 and values == 2
     expected = IndicatorLines if are_sets else ProductLines
-    assert type(family.rough().lines(rng.standard_normal(30))) is expected
+    assert type(family.single_precision().lines(rng.standard_normal(30))) is expected

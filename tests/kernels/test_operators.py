@@ -126,13 +126,13 @@ class TestFamily:
             request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
         theta[::2] = 0.0
         parameters = scale * theta
-        rough = family.family.rough().gram(parameters)
+        rough = family.family.single_precision().gram(parameters)
         assert_allclose(rough, family.family.gram(parameters), atol=2e-5)
 
     def test_rough_quadratic_form(
         self, family: FamilyCase, theta: np.ndarray, a: np.ndarray
     ) -> None:
-        rough = family.family.rough()
+        rough = family.family.single_precision()
         value, gradient = rough.quadratic_form(theta, a, rough.gram(theta))
         dense = a @ family.kernel(theta, family.X, family.X) @ a
         slopes = family.gradient(theta, family.X, a)
@@ -141,7 +141,7 @@ class TestFamily:
         assert_allclose(gradient, slopes, atol=1e-4 * np.abs(slopes).max())
 
     def test_rough_value(self, family: FamilyCase, theta: np.ndarray, a: np.ndarray) -> None:
-        rough = family.family.rough()
+        rough = family.family.single_precision()
         for used in (slice(None), slice(1), slice(0)):  # all parameters, one, none
             parameters = np.zeros_like(theta)
             parameters[used] = theta[used]

@@ -20,7 +20,7 @@ isotropic = partial(isotropic_gaussians, gamma_max=30.0)
 
 
 def sums_over_pairs(X: NDArray[np.float64], a: NDArray[np.float64]) -> CoordinateSearch:
-    return ProductLines(products(X).rough(), (X - X.mean(axis=0)).astype(np.float32), a)
+    return ProductLines(products(X).single_precision(), (X - X.mean(axis=0)).astype(np.float32), a)
 
 
 def begun(
@@ -103,7 +103,7 @@ def test_other_families_price_their_kernels(far: float) -> None:
     X[0] *= far
     family = isotropic(X) if far == 1.0 else products(X)
     theta = np.full(family.n_kernels, 0.5)
-    lines = family.rough().lines(a)
+    lines = family.single_precision().lines(a)
     lines.begin(theta)
     scale = np.abs(a).sum() ** 2
     np.testing.assert_allclose(

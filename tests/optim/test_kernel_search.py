@@ -30,7 +30,7 @@ def test_many_kernels_are_priced_in_one_pass_as_one_by_one(build: partial[Family
     shape = (130, family.n_kernels)
     thetas = 10.0 ** rng.uniform(-3, 1.4, shape) * (rng.uniform(size=shape) < 0.6)
     exact = [a @ family.gram(theta) @ a for theta in thetas]
-    found = family.rough().values(thetas, a)
+    found = family.single_precision().values(thetas, a)
     np.testing.assert_allclose(found, exact, rtol=0, atol=1e-5 * np.abs(a).sum() ** 2)
 
 
@@ -40,7 +40,7 @@ def test_samples_far_out_are_priced_by_differences() -> None:
     family = products(X)
     thetas = family.scales()
     exact = [y @ family.gram(theta) @ y for theta in thetas]
-    np.testing.assert_allclose(family.rough().values(thetas, y), exact, rtol=1e-5)
+    np.testing.assert_allclose(family.single_precision().values(thetas, y), exact, rtol=1e-5)
 
 
 class TestSearch:
@@ -142,7 +142,7 @@ class TestSearch:
         family = build(x)
         wide = np.array([0.03])
         box = Bounds(family.lower, family.upper)
-        climbed = climb(family.rough(), box, a, wide, None)
+        climbed = climb(family.single_precision(), box, a, wide, None)
         best = IndependentSearch(family, 1).run(a, Mixture(np.ones(1), climbed.theta[None]))[0]
         assert climbed.theta[0] < 0.3 < 3.0 < best.theta[0]
         assert best.price > 1.1 * climbed.price
