@@ -9,6 +9,7 @@ numbers of the length M and, for combinations, a few of the size of one Gram mat
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +22,7 @@ from mklbench.kernels.factored import interpolation
 from mklbench.kernels.functions import Gaussian
 from mklbench.kernels.gram_matrices import diagonal, pack, write_rows
 from mklbench.kernels.naming import NamesOfGroups, column_names, gaussian_names
+from mklbench.kernels.row_factors import Interpolation, Values, basis_of
 from mklbench.validation import check_features, check_training_features
 
 # Numbers a kernel that a bank and a search keep or pass around: its features, scales, weights and
@@ -215,10 +217,19 @@ class GeneratedBank(Bank):
         support = np.flatnonzero(vector)
         if not len(support):
             return np.zeros(self.n_kernels)
-        return self._priced(self._sums(self._X[support], _triangle_of_square(vector[support])))
+        points, at_points = self._widths.points, []
+        for g in range(len(self._groups)):
+            distances, a_g = self._condensed(g, self._X[support], vector[support])
+            at_points.append(_sums_at(points, pack(distances), _triangle_of_square(a_g)))
+        return self._priced(np.array(at_points))
 
     def inner_products_with(self, K: Array) -> Array:
-        return self._priced(self._sums(self._X, _doubled(pack(np.asarray(K)), len(K))))
+        products = _doubled(pack(np.asarray(K)), len(K))
+        at_points = [
+            _sums_at(self._widths.points, pack(self._distances(g, self._X, self._X)), products)
+            for g in range(len(self._groups))
+        ]
+        return self._priced(np.array(at_points))
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
         vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
@@ -315,22 +326,28 @@ class GeneratedBank(Bank):
                     rows += values
             write_rows(rows, part.start, out, add)
 
-    def _sums(self, X: Array, products: Array) -> Array:
-        """Return the inner products (G, p) of a triangle and the Gaussians at the points.
+    def _condensed(self, g: int, X: Array, a: Array) -> tuple[Array, Array]:
+        """Return the distances of points in group g, and coefficients of the same forms there.
 
-        Parameters
-        ----------
-        X : ndarray of shape (n_s, d)
-            The samples.
-        products : ndarray
-            The triangle of a symmetric matrix (n_s, n_s), with what is off its diagonal twice.
+        Those of a single feature are on its nodes (`mklbench.kernels.row_factors`), where these are
+        fewer than the samples.
         """
-        return np.array(
-            [
-                _sums_at(self._widths.points, pack(self._distances(g, X, X)), products)
-                for g in range(len(self._groups))
-            ]
-        )
+        basis = self._bases.get(g)
+        if basis is None or basis.rank >= len(X):
+            return self._distances(g, X, X), a
+        nodes = basis.nodes[:, None]
+        return squared_distances(nodes, nodes), a @ basis(X)
+
+    @cached_property
+    def _bases(self) -> dict[int, Interpolation | Values]:
+        """The nodes of single features that are not too rough for them, by group."""
+        narrowest = [Gaussian(float(self._widths.gammas.max()))]
+        found = {
+            g: basis_of(self._X, group[0], narrowest)
+            for g, group in enumerate(self._groups)
+            if len(group) == 1
+        }
+        return {g: basis for g, basis in found.items() if basis is not None}
 
     def _priced(self, at_points: Array) -> Array:
         """Return the numbers (M,) of all kernels from those (G, p) at the points."""
