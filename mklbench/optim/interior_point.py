@@ -4,17 +4,17 @@ It is Mehrotra's predictor and corrector (Nocedal & Wright 2006, Algorithm 16.4)
 and the constraints of the kernels eliminated, so that an iteration is one Cholesky factorisation of
 an (n, n) matrix and one of a (w + 1, w + 1) matrix.
 
-Beside it, on 21 programmes of `mkl` (``results/bench/programmes.md``), Clarabel takes ten
-times as long, as its matrices are sparse and these are dense. PIQP is 1.2 times as fast to the stop
-of `mkl` and twice as fast to 1e-9. That is a few per cent of a fit, for one more compiled
-dependency and all recorded numbers of the exact solvers measured anew; when they are, take PIQP.
+Beside it, on 21 programmes of `mkl` (``results/bench/programmes.md``), Clarabel takes twelve times
+as long, as its matrices are sparse and these are dense. PIQP is 1.1 times as fast to the stop of
+`mkl` and 1.7 times to 1e-9: a few per cent of a fit, on another path to the same optimum. When the
+recorded numbers of the exact solvers are measured anew, take PIQP.
 
 Where the active set of a programme is nearly known there is Newton's method on the optimality
 conditions. Near the optimum of MKL the same support vectors are free, and the same kernels have
 weight, from one model to the next. Then one system of linear equations in the free alpha and in the
 multipliers of these kernels takes the place of the ten of the interior-point method, and its
 solution is exact. Where the sets were not right, they are exchanged for those that the solution
-asks for (the primal- dual active set method of Hintermüller, Ito & Kunisch 2002), which ends soon
+asks for (the primal-dual active set method of Hintermüller, Ito & Kunisch 2002), which ends soon
 or, far from the optimum, not at all.
 """
 
