@@ -213,7 +213,7 @@ def test_what_is_no_client_and_leads_to_none_is_refused(
 
 
 def run(folder: Path, *options: str) -> tuple[str, Record]:
-    """Run a cell with the joint method in this process; return its key and its one record."""
+    """Run a cell with the joint method; return its key and its one record."""
     cell = [
         "algo=mkl", "kernel=feature_gaussians", "algo.method=joint", "data=waveform",
         "data.n_samples=400", "split.n_splits=1", "progress=none", f"results_dir={folder}",
@@ -226,19 +226,18 @@ def run(folder: Path, *options: str) -> tuple[str, Record]:
 def test_a_run_on_workers_makes_the_same_cell(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[str] = []
+    made = tmp_path / "made"  # in the process of a worker
     make = row_workers.Workers.__init__
 
     def counted(self: Any, *arguments: Any) -> None:
-        made.append(arguments[0].scheduler.address)
+        made.write_text(arguments[0].scheduler.address, encoding="ascii")
         make(self, *arguments)
 
     key, expected = run(tmp_path / "here")
-    assert not made
     monkeypatch.setattr(row_workers.Workers, "__init__", counted)
     address = client.scheduler.address
     there, found = run(tmp_path / "there", f"executor.rows={address}")
-    assert set(made) == {address}
+    assert made.read_text(encoding="ascii") == address
     assert there == key
     assert (found.status, found.accuracy, found.n_iter) == (
         "done",
