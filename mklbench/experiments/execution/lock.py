@@ -10,7 +10,6 @@ heartbeat for so long as one has been watching.
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
@@ -27,9 +26,6 @@ from typing import Self
 # what is a minute old.
 BEAT, SILENT_AFTER = 10.0, 120.0
 
-# What the system says of a file that somebody else has just deleted.
-GONE = (errno.ENOENT, errno.ESTALE)
-
 
 @dataclass(frozen=True)
 class Owner:
@@ -45,6 +41,8 @@ class Owner:
         The process, and when it was started, in units of the system.
     since : float
         When it was locked, in seconds since 1970.
+    token : str
+        That no other lock has.
     """
 
     host: str
@@ -53,6 +51,7 @@ class Owner:
     pid: int
     started: int
     since: float
+    token: str
 
     def is_running(self) -> bool | None:
         """Tell whether the process runs on this machine; None if that is not for it to tell."""
@@ -94,19 +93,16 @@ class Locks:
             If no lock can be made there.
         """
         pid, host = os.getpid(), socket.gethostname()
-        owner = Owner(host, self._job, _machine(), pid, _started(pid) or 0, time.time())
+        started, token = _started(pid) or 0, uuid.uuid4().hex
+        owner = Owner(host, self._job, _machine(), pid, started, time.time(), token)
         text = json.dumps(asdict(owner))
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             os.symlink(text, path)
         except FileExistsError:
-            if _text(path) != text:  # else it was made, and the answer of a server was lost
-                if not self._has_removed_stale(path):
-                    return False
-                try:
-                    os.symlink(text, path)
-                except FileExistsError:  # somebody was quicker
-                    return False
+            # Where it is ours it was made, and the answer of a server was lost.
+            if _text(path) != text and not self._takes_over(path, text):
+                return False
         self._held[path] = text
         return True
 
@@ -116,28 +112,39 @@ class Locks:
             with contextlib.suppress(OSError):
                 path.unlink()
 
-    def _has_removed_stale(self, path: Path) -> bool:
+    def _takes_over(self, path: Path, own: str) -> bool:
+        """Replace a lock whose owner is gone; of several who do so at once one succeeds."""
+        text = _text(path)
+        if text is None:  # it has just been released
+            return False
+        owner = _parse(text)
+        running = None if owner is None else owner.is_running()
+        if running or (running is None and not self._is_silent(path)):
+            return False
+        # Only who has made this file may replace the lock with just this owner.
+        guard = path.with_name(f".{path.name}.{hashlib.sha256(text.encode()).hexdigest()[:12]}.tmp")
         try:
-            text = os.readlink(path)
-            owner = _parse(text)
-            running = None if owner is None else owner.is_running()
-            if running or (running is None and not self._is_silent(path)):
+            os.symlink(own, guard)
+        except FileExistsError:
+            if self._is_silent(guard):  # who made it has died with it
+                guard.unlink(missing_ok=True)
+            return False
+        try:
+            if _text(path) != text:
                 return False
-            aside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.tmp")
-            os.rename(path, aside)
-            moved = os.readlink(aside)
-            aside.unlink()
-        except OSError as error:
-            if error.errno in GONE:
-                return True
-            raise
-        if moved != text:  # it has changed hands between the look and the rename: it is put back
-            with contextlib.suppress(FileExistsError):
-                os.symlink(moved, path)
-        return moved == text
+            path.unlink()
+            os.symlink(own, path)
+        except (FileExistsError, FileNotFoundError):  # somebody was quicker
+            return False
+        finally:
+            guard.unlink(missing_ok=True)
+        return True
 
     def _is_silent(self, path: Path) -> bool:
-        beat, now = path.lstat().st_mtime_ns, time.monotonic()
+        try:
+            beat, now = path.lstat().st_mtime_ns, time.monotonic()
+        except OSError:  # it has just been released
+            return False
         last, since = self._seen.setdefault(path, (beat, now))
         if last != beat:
             self._seen[path] = beat, now
