@@ -178,6 +178,60 @@ def is_package(path: Path) -> bool:
     return (path / "__init__.py").is_file()
 
 
+# Code lines (without docstrings, comments and blank lines) and modules of each package, at most: a
+# tenth above what there is. Who makes a package smaller lowers its line.
+SIZES = {
+    "kernels": (6400, 38), "optim": (4250, 35), "algorithms": (3400, 35), "certify": (240, 6),
+    "penalties": (260, 7), "libsvm": (440, 5), "estimators": (1520, 15), "displays": (690, 7),
+    "data": (4120, 25), "config": (890, 7), "commands": (1820, 17), "experiments": (3850, 28),
+    "report": (6760, 69), "testing": (770, 5), "": (2190, 28),
+}  # fmt: skip
+# Names of classes that stand for two things; the list is only to get shorter.
+TWICE = {
+    "Ball", "Change", "Column", "Columns", "Compared", "Finding", "Found", "Grid", "Growth",
+    "Iterate", "Path", "Point", "Ranks", "Ratio", "_Done", "_Entry", "_Search",
+}  # fmt: skip
+
+
+def code_lines(path: Path) -> int:
+    """Return the number of lines of a module without docstrings, comments and blank lines."""
+    text = path.read_text(encoding="utf-8")
+    documents = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node, clean=False
+        ):
+            documents.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    lines = enumerate(map(str.strip, text.splitlines()), 1)
+    return sum(bool(line) and line[0] != "#" and n not in documents for n, line in lines)
+
+
+class TestSize:
+    @pytest.mark.parametrize("package", SIZES)
+    def test_a_package_stays_small(self, package: str) -> None:
+        paths = (PACKAGE / package).rglob("*.py") if package else PACKAGE.glob("*.py")
+        sizes = [code_lines(path) for path in paths]
+        most_lines, most_modules = SIZES[package]
+        assert sum(sizes) <= most_lines
+        assert len(sizes) <= most_modules
+
+    def test_every_package_has_its_limit(self) -> None:
+        packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+        assert packages == {name for name in SIZES if name}
+
+    def test_no_class_has_the_name_of_another(self) -> None:
+        names: list[str] = []
+        for path in sorted(PACKAGE.rglob("*.py")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            names += [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        assert {name for name in names if names.count(name) > 1} <= TWICE
+
+    def test_hydra_is_used_by_its_public_interface(self) -> None:
+        paths = [*PACKAGE.rglob("*.py"), *(PACKAGE.parent / "hydra_plugins").glob("mklbench*.py")]
+        for path in paths:
+            assert "hydra._internal" not in path.read_text(encoding="utf-8"), path
+
+
 class TestStartup:
     def test_a_run_loads_nothing_slow(self) -> None:
         names = [name for part in RUN_PATH for name, _ in modules_of(part)]

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from mklbench import config as configs
 from mklbench import interruption
-from mklbench.config import Job, RunConfig
+from mklbench.config import ComposedRun, RunConfig
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import CellResult, run_cells
@@ -45,7 +45,7 @@ def run(arguments: Sequence[str]) -> int:
     return runs.report() if runs.results else status
 
 
-def cell_of(job: Job, *, download: bool = False) -> Cell:
+def cell_of(job: ComposedRun, *, download: bool = False) -> Cell:
     """Return the cell of a job; what its overrides set is not searched for."""
     return Cell(configs.cell_config(job.config, job.overrides), download=download)
 
@@ -57,7 +57,7 @@ class _Runs:
         self.options: RunConfig | None = None
         self.results: list[CellResult] = []
 
-    def __call__(self, jobs: Sequence[Job]) -> list[float]:
+    def __call__(self, jobs: Sequence[ComposedRun]) -> list[float]:
         """Run jobs, and return their mean accuracies, or of real targets their mean RMSE."""
         cells = []
         for job in jobs:

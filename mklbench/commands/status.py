@@ -1,6 +1,6 @@
 """``mklbench status``: what of a store is done, running, failed or waiting.
 
-What there is to be said (`Found`) is told from how it is said (`_said`), and that from where it is
+What there is to be said (`StoreState`) is told from how it is said (`_said`), and that from where it is
 shown: printed once, or shown again and again on a terminal.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Found:
+class StoreState:
     """What there is to be said of a store.
 
     Attributes
@@ -45,7 +45,7 @@ class Found:
     jobs: list[tuple[str, str, str]]
 
 
-def look(store: Store) -> Found:
+def look(store: Store) -> StoreState:
     """Return what there is to be said of a store just now.
 
     Raises
@@ -53,7 +53,7 @@ def look(store: Store) -> Found:
     InputError
         If what is there is no directory.
     """
-    return Found(store.path, overview(store), slurm.queued(store))
+    return StoreState(store.path, overview(store), slurm.queued(store))
 
 
 def status(store: Store, watch: float | None = None) -> int:
@@ -101,7 +101,7 @@ def _show(store: Store, every: float, console: Console) -> None:
             time.sleep(every)
 
 
-def _fitting(found: Found, height: int) -> list[str]:
+def _fitting(found: StoreState, height: int) -> list[str]:
     """Return what is to be said in so many lines; if need be, without finished cells or the top."""
     lines = list(_said(found))
     if len(lines) > height:
@@ -111,7 +111,7 @@ def _fitting(found: Found, height: int) -> list[str]:
     return lines
 
 
-def _said(found: Found, finished: bool = True) -> Iterator[str]:
+def _said(found: StoreState, finished: bool = True) -> Iterator[str]:
     """Yield the lines of all that is to be said, of finished cells perhaps only their number."""
     if not found.cells:
         yield f"There are no runs in {found.place}: mklbench run and reproduce put them there."

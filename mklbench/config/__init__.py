@@ -15,14 +15,14 @@ from mklbench.config.callables import (
     new_kernel_options,
     path_algorithm,
 )
-from mklbench.config.composition import Job, compose, jobs_of, run_hydra
+from mklbench.config.composition import ComposedRun, compose, jobs_of, run_hydra
 from mklbench.config.positions import config_of
 from mklbench.config.runs import cell_config, run_config, with_values
 from mklbench.config.schemas import GROUPS, RunConfig, SearchConfig, SplitConfig
 
 __all__ = [
     "GROUPS",
-    "Job",
+    "ComposedRun",
     "RunConfig",
     "SearchConfig",
     "SplitConfig",

@@ -70,14 +70,14 @@ def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None)
 
 
 @dataclass(frozen=True)
-class Job:
+class ComposedRun:
     """The composed config of one run, and the overrides that it was asked for with."""
 
     config: DictConfig
     overrides: tuple[str, ...]
 
     @classmethod
-    def of(cls, config: DictConfig, options: Any) -> Job:
+    def of(cls, config: DictConfig, options: Any) -> ComposedRun:
         """Return the job of a config and of Hydra's own ``options``."""
         for source in options.runtime.config_sources:
             if source.schema == "file" and source.provider != "main":
@@ -97,26 +97,26 @@ class Task:
         Called with the jobs, of a sweep perhaps more than once; it returns a number for each.
     """
 
-    def __init__(self, run: Callable[[list[Job]], Sequence[float]]) -> None:
+    def __init__(self, run: Callable[[list[ComposedRun]], Sequence[float]]) -> None:
         self._run = run
-        self.alone: list[Job] = []
+        self.alone: list[ComposedRun] = []
         self.began = False
 
     def __call__(self, config: DictConfig) -> None:
-        self.alone.append(Job.of(config, HydraConfig.get()))
+        self.alone.append(ComposedRun.of(config, HydraConfig.get()))
 
     def take(self, configs: Sequence[DictConfig]) -> Sequence[float]:
         """Run the jobs of a sweep."""
         if not configs:
             raise InputError("The sweep has no run: give each range or glob a value at least.")
-        jobs = [Job.of(config, config.hydra) for config in configs]
+        jobs = [ComposedRun.of(config, config.hydra) for config in configs]
         self.began = True
         found = self._run(jobs)
         self.began = False
         return found
 
 
-def run_hydra(arguments: Sequence[str], run: Callable[[list[Job]], Sequence[float]]) -> int:
+def run_hydra(arguments: Sequence[str], run: Callable[[list[ComposedRun]], Sequence[float]]) -> int:
     """Be Hydra's program, and have `run` called with what it composes; return the exit status.
 
     Parameters
@@ -158,11 +158,11 @@ def run_hydra(arguments: Sequence[str], run: Callable[[list[Job]], Sequence[floa
     return 0
 
 
-def jobs_of(arguments: Sequence[str]) -> list[Job]:
+def jobs_of(arguments: Sequence[str]) -> list[ComposedRun]:
     """Return the jobs that overrides and flags describe, without running them."""
-    found: list[Job] = []
+    found: list[ComposedRun] = []
 
-    def collect(jobs: list[Job]) -> Sequence[float]:
+    def collect(jobs: list[ComposedRun]) -> Sequence[float]:
         found.extend(jobs)
         return [0.0] * len(jobs)
 
