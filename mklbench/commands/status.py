@@ -1,7 +1,7 @@
 """``mklbench status``: what of a store is done, running, failed or waiting.
 
-What there is to be said (`StoreState`) is told from how it is said (`_said`), and that from where it is
-shown: printed once, or shown again and again on a terminal.
+A `StoreState` is what there is to be said; `_said` puts it into lines, which are printed once, or
+shown again and again on a terminal.
 """
 
 from __future__ import annotations
