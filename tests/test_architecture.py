@@ -196,7 +196,7 @@ TWICE = {
 def code_lines(path: Path) -> int:
     """Return the number of lines of a module without docstrings, comments and blank lines."""
     text = path.read_text(encoding="utf-8")
-    documents = set()
+    documents: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
             node, clean=False
