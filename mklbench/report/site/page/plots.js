@@ -27,51 +27,6 @@ ready.then((data) => {
     };
   }
 
-  // A plot: its selects, and a function from what is chosen to a specification and its rows.
-  class Plot {
-    constructor(name, controls, spec) {
-      this.form = document.getElementById("plot-" + name);
-      this.section = this.form.closest("section");
-      this.spec = spec;
-      this.controls = controls;
-      this.form.addEventListener("input", (event) => { this.refill(event.target.name); this.draw(); });
-      this.form.addEventListener("submit", (event) => event.preventDefault());
-      for (const [key, label] of Object.entries(controls)) {
-        if (typeof label === "string") this.form.append(make("label", {}, label + " ", make("select", {name: key})));
-      }
-      this.refill("");
-    }
-
-    get chosen() {
-      return Object.fromEntries([...new FormData(this.form)].map(([name, value]) => [name, value]));
-    }
-
-    refill() {}
-
-    async draw() {
-      const {spec, rows, note} = this.spec(this.chosen, this);
-      const chart = this.section.querySelector(".chart");
-      if (!rows.length) {
-        chart.replaceChildren(make("p", {}, note || "There is nothing to show."));
-        this.section.querySelector(".as-table").replaceChildren();
-        return;
-      }
-      await load();
-      const width = Math.max(240, chart.clientWidth - 12);
-      const whole = {
-        width, height: 300,
-        autosize: {type: "fit", contains: "padding"}, data: {values: rows}, ...spec, config: config(),
-        description: this.section.querySelector("h3").textContent,
-      };
-      const tooltip = {theme: document.documentElement.dataset.theme === "dark" ? "dark" : "light"};
-      await vegaEmbed(chart, whole, {mode: "vega-lite", renderer: "svg", tooltip, actions: false});
-      // What the mouse points at is told to the keyboard as well.
-      for (const mark of chart.querySelectorAll("[aria-roledescription=point], [aria-roledescription=tick]")) mark.setAttribute("tabindex", "0");
-      const names = Object.keys(rows[0]);
-      this.section.querySelector(".as-table").replaceChildren(plainTable(names, rows.map((row) => names.map((name) => row[name]))));
-    }
-  }
-
   const select = (plot, name) => plot.form.elements[name];
   function keep(element, pairs, preferred) {
     const before = element.value;
@@ -111,7 +66,22 @@ ready.then((data) => {
     });
   }
 
-  class TablePlot extends Plot {
+  // A plot: its selects, and a function from what is chosen to a specification and its rows.
+  class Plot {
+    constructor(name, controls, spec) {
+      this.form = document.getElementById("plot-" + name);
+      this.section = this.form.closest("section");
+      this.spec = spec;
+      this.form.addEventListener("input", (event) => { this.refill(event.target.name); this.draw(); });
+      this.form.addEventListener("submit", (event) => event.preventDefault());
+      for (const [key, label] of Object.entries(controls)) this.form.append(make("label", {}, label + " ", make("select", {name: key})));
+      this.refill("");
+    }
+
+    get chosen() {
+      return Object.fromEntries([...new FormData(this.form)].map(([name, value]) => [name, value]));
+    }
+
     get table() { return tables[Number(select(this, "table").value)] || tables[0]; }
     get pairs() { return tablePairs; }
     refill() {
@@ -128,9 +98,32 @@ ready.then((data) => {
         if (select(this, name)) keep(select(this, name), pairs(), preferred[name]);
       }
     }
+
+    async draw() {
+      const {spec, rows, note} = this.spec(this.chosen, this);
+      const chart = this.section.querySelector(".chart");
+      if (!rows.length) {
+        chart.replaceChildren(make("p", {}, note || "There is nothing to show."));
+        this.section.querySelector(".as-table").replaceChildren();
+        return;
+      }
+      await load();
+      const width = Math.max(240, chart.clientWidth - 12);
+      const whole = {
+        width, height: 300,
+        autosize: {type: "fit", contains: "padding"}, data: {values: rows}, ...spec, config: config(),
+        description: this.section.querySelector("h3").textContent,
+      };
+      const tooltip = {theme: document.documentElement.dataset.theme === "dark" ? "dark" : "light"};
+      await vegaEmbed(chart, whole, {mode: "vega-lite", renderer: "svg", tooltip, actions: false});
+      // What the mouse points at is told to the keyboard as well.
+      for (const mark of chart.querySelectorAll("[aria-roledescription=point], [aria-roledescription=tick]")) mark.setAttribute("tabindex", "0");
+      const names = Object.keys(rows[0]);
+      this.section.querySelector(".as-table").replaceChildren(plainTable(names, rows.map((row) => names.map((name) => row[name]))));
+    }
   }
 
-  plots.push(new TablePlot("methods", {table: "Table", protocol: "Protocol", first: "Across", second: "Up", metric: "Metric"}, (chosen, plot) => {
+  plots.push(new Plot("methods", {table: "Table", protocol: "Protocol", first: "Across", second: "Up", metric: "Metric"}, (chosen, plot) => {
     const {table} = plot, metric = chosen.metric;
     const of = (column) => new Map(table.places.filter((place) => place[1] === Number(column) && place[2] === Number(chosen.protocol))
       .map((place) => [place[0], place[3]]));
@@ -157,7 +150,7 @@ ready.then((data) => {
     ]}};
   }));
 
-  plots.push(new TablePlot("metrics", {table: "Table", row: "Data set", x: "Across", y: "Up"}, (chosen, plot) => {
+  plots.push(new Plot("metrics", {table: "Table", row: "Data set", x: "Across", y: "Up"}, (chosen, plot) => {
     const {table} = plot;
     const places = table.places.filter((place) => place[0] === Number(chosen.row));
     const rows = places.map(([, column, protocol, number]) => ({
@@ -214,7 +207,7 @@ ready.then((data) => {
     return runs;
   }
 
-  class RankPlot extends TablePlot {
+  class RankPlot extends Plot {
     refill(changed) {
       super.refill(changed);
       const table = this.table;
@@ -248,7 +241,7 @@ ready.then((data) => {
 
   // The course of single fits, as their records have it.
   const COURSES = {gap: "certified gap", objective: "J", above: "J above the lowest here"};
-  class CoursePlot extends TablePlot {
+  class CoursePlot extends Plot {
     get pairs() { return tablePairs.filter(([at]) => tables[at].places.some((place) => data.runs[place[3]].descent)); }
     refill() {
       if (!this.pairs.length) return;
