@@ -196,7 +196,7 @@ def _names(package: str) -> list[str]:
 def _command_line() -> str:
     lines = [*heading("Command line", "="), *literal(_help([]), "text")]
     for name in grammar.COMMANDS:
-        lines += [*heading(f"mklbench {name}", "-"), *literal(_help([name]), "text")]
+        lines += [*heading(f"mklbench {name}", "-"), *literal(_help(name.split()), "text")]
     return "\n".join(lines)
 
 
