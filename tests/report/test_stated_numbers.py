@@ -1266,3 +1266,23 @@ def test_the_findings_on_sparse_mkl() -> None:
         for row in ("ionosphere", "parkinsons")
     ]
     states(page, f"EasyMKL gains {gains[0]:.1f} points on Ionosphere and {gains[1]:.1f} on")
+    exact = f"{n_as_printed(judged)} of {len(judged)} accuracies are exact."
+    states("README.md", f"{exact} On its rivals' kernels SMKL's gain is gone;")
+    assert gain("same_kernels") < 0.05 < gain("authors")
+    worst = f"up to {100 * max(above.values()):.0f} % above the certified optimum"
+    states("README.md", f"its published objectives are {worst}")
+
+
+def test_the_page_on_omics_beside_published_rows() -> None:
+    published = load_table("wang2021_rosmap").published
+    best = max((of.mean, row) for (row, _, metric), of in published.items() if metric == "roc_auc")
+
+    def area(row: str) -> str:
+        return f"{mean('wang2021_rosmap', row, 'rosmap', 'official', 'roc_auc'):.3f}"
+
+    page = "docs/multi-omics.md"
+    mogonet = published["mogonet", "rosmap", "roc_auc"].mean
+    assert best[1] == "acml"
+    states(page, f"an AUC of {area('uniform')} and late fusion, one SVM a view, {area('late')};")
+    states(page, f"MOGONET has {mogonet:.3f}, and the best of the 19, ACML, {best[0]:.3f}.")
+    states(page, f"MKL has {area('mkl')}:")
