@@ -1,9 +1,12 @@
 """CKA: the combination of largest alignment, with weights of either sign.
 
 It is ALIGNF (`mklbench.algorithms.alignf`) without its constraint v >= 0, as MKLpy has it and
-Bertsimas et al. 2025 compare with it. With Q and c of `mklbench.optim.alignment` the
-alignment of sum_m v_m K_m with the targets is largest at the solution of Q v = c, here the one of
-least norm with kernels of unit norm, at unit length. An SVM on the combination follows.
+Bertsimas et al. 2025 compare with it. With Q and c of `mklbench.optim.alignment` it is
+
+    maximise   v'c / sqrt(v'Qv)   over v.
+
+The maximum is at the solution of Q v = c, here the one of least norm with kernels of unit norm, at
+unit length. An SVM on the combination follows.
 
 Negative weights can make a combination that is no kernel. LIBSVM then ends in a point where the
 KKT conditions hold, and the gap of the SVM, which is that of a convex problem, says no more. Which
