@@ -133,7 +133,7 @@ class TestAlgorithm:
 class TestBuilder:
     def test_of_this_package(self) -> None:
         assert builder_of(BUILDERS["simplemkl"]).version == 3
-        assert builder_of(BUILDERS["products"]).name == "product_gaussians"
+        assert builder_of(BUILDERS["products"]).name == "ProductGaussians"
         assert builder_of(Precomputed(np.eye(3)[None])).takes_rows
         assert builder_of(Precomputed(np.eye(3)[None])).n_samples == 3
         assert builder_of(Normalised("views")).takes_views
