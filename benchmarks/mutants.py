@@ -1,4 +1,4 @@
-"""Mutation testing: do the tests of a room notice when its code is changed? (`make mutants`)
+"""Mutation testing: do the tests of a module notice when its code is changed? (`make mutants`)
 
 Cosmic Ray makes the mutants and runs the tests on them, in a copy of the checkout. What is here
 chooses a sample of its mutants and prints what became of them. One is taken from each of as many
@@ -56,7 +56,7 @@ class Outcome:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the mutants of all rooms, or of those named; 0 if enough of them are killed."""
+    """Run the mutants of all modules, or of those named; 0 if enough of them are killed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("modules", nargs="*", help="parts of module names; default: all")
     parser.add_argument("--build", default=str(ROOT / "build" / "mutants"), help="where to work")
@@ -65,10 +65,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     build = Path(options.build)
     copy_checkout(build / "checkout")
     outcomes = []
-    for room in config["rooms"]:
-        if not options.modules or any(part in room["module"] for part in options.modules):
-            session = run_room(room, config, build)
-            outcomes.append(read_outcome(room["module"], config.get("equivalent", ()), session))
+    for subject in config["subjects"]:
+        if not options.modules or any(part in subject["module"] for part in options.modules):
+            session = run_module(subject, config, build)
+            outcomes.append(read_outcome(subject["module"], config.get("equivalent", ()), session))
             print(describe(outcomes[-1:]), flush=True)
     print(describe(outcomes))
     total = sum(outcome.mutants for outcome in outcomes)
@@ -86,18 +86,18 @@ def copy_checkout(target: Path) -> None:
         shutil.copy(ROOT / name, target / name)
 
 
-def run_room(room: Mapping[str, Any], config: Mapping[str, Any], build: Path) -> Path:
+def run_module(subject: Mapping[str, Any], config: Mapping[str, Any], build: Path) -> Path:
     """Run Cosmic Ray on one module and return its session."""
-    session = (build / Path(room["module"]).stem).with_suffix(".sqlite")
+    session = (build / Path(subject["module"]).stem).with_suffix(".sqlite")
     session.unlink(missing_ok=True)
     settings = session.with_suffix(".toml")
     pytest = f"{sys.executable} -m pytest -m 'not slow' -x -q -p no:cacheprovider"
     settings.write_text(
         "[cosmic-ray]\n"
-        f'module-path = "{room["module"]}"\n'
+        f'module-path = "{subject["module"]}"\n'
         f"timeout = {config['timeout']}\n"
         "excluded-modules = []\n"
-        f'test-command = "{pytest} {" ".join(room["tests"])}"\n'
+        f'test-command = "{pytest} {" ".join(subject["tests"])}"\n'
         '[cosmic-ray.distributor]\nname = "local"\n',
         encoding="utf-8",
     )
@@ -105,8 +105,8 @@ def run_room(room: Mapping[str, Any], config: Mapping[str, Any], build: Path) ->
     _cosmic_ray(["init", str(settings), str(session)], checkout)
     _cosmic_ray(["baseline", str(settings)], checkout)
     with use_db(str(session), WorkDB.Mode.open) as work:
-        source = (checkout / room["module"]).read_text(encoding="utf-8")
-        keep_sample(work, source, room["mutants"], config["seed"])
+        source = (checkout / subject["module"]).read_text(encoding="utf-8")
+        keep_sample(work, source, subject["mutants"], config["seed"])
     _cosmic_ray(["exec", str(settings), str(session)], checkout)
     return session
 

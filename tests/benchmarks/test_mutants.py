@@ -1,4 +1,4 @@
-"""The rooms of `make mutants`, and its list of mutants that do the same as the original."""
+"""The modules of `make mutants`, and its list of mutants that do the same as the original."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ CONFIG = tomllib.loads((ROOT / "benchmarks" / "mutants.toml").read_text(encoding
 EQUIVALENT = CONFIG["equivalent"]
 
 
-def test_every_room_has_its_module_and_tests() -> None:
-    for room in CONFIG["rooms"]:
-        assert (ROOT / room["module"]).is_file()
-        assert all((ROOT / path).is_file() for path in room["tests"])
-    assert sum(room["mutants"] for room in CONFIG["rooms"]) >= 100
+def test_every_module_and_its_tests_are_there() -> None:
+    for subject in CONFIG["subjects"]:
+        assert (ROOT / subject["module"]).is_file()
+        assert all((ROOT / path).is_file() for path in subject["tests"])
+    assert sum(subject["mutants"] for subject in CONFIG["subjects"]) >= 100
 
 
 @pytest.mark.parametrize("item", EQUIVALENT, ids=[item["mutant"] for item in EQUIVALENT])
