@@ -100,7 +100,7 @@ def test_what_is_better_and_worse_is_what_the_table_counts(records: Any) -> None
     rows = [
         [cell.strip() for cell in line.strip("|").split("|")]
         for line in ranked.splitlines()
-        if re.match(r"\| \S", line) and not line.startswith("| Method")
+        if re.match(r"\| [^\s:]", line) and not line.startswith("| Method")
     ]
     columns = {column.label: column.name for column in records.table.columns}
     counted = 0
