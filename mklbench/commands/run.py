@@ -112,7 +112,7 @@ class _Runs:
 
 def _mean(result: CellResult) -> float:
     measured = [
-        record.accuracy if record.rmse is None else record.rmse
+        record.rmse if record.accuracy is None else record.accuracy
         for record in result.records
         if record.is_done
     ]

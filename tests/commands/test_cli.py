@@ -10,12 +10,15 @@ import subprocess
 import sys
 from contextlib import nullcontext
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from experiment_fakes import TINY, fake_configs, start
 from narrowing import present
 
 from mklbench import cli
+from mklbench.commands.run import _Runs
+from mklbench.config import jobs_of
 from mklbench.experiments.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -93,6 +96,15 @@ def test_a_sweep_runs_every_cell_and_has_one_csv(capsys: pytest.CaptureFixture[s
     printed = capsys.readouterr().out
     assert printed.count("4/4") == 4
     assert printed.count("kernel.gamma=0.01") == printed.count("kernel.gamma=0.1 ") == 2
+
+
+@pytest.mark.usefixtures("here")
+def test_a_sweeper_gets_the_mean_accuracy_of_classes() -> None:
+    """Not the RMSE, which the records of two classes have as well."""
+    runs = _Runs()
+    (answer,) = runs(jobs_of([*RUN[1:], "out=rows.csv"]))
+    assert runs.report() == 0
+    assert answer == pytest.approx(fmean(float(row["accuracy"]) for row in rows()))
 
 
 def test_a_sweep_may_add_a_key(
