@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
@@ -49,18 +51,19 @@ def test_engines_that_are_kept_leave_the_next_its_threads(
 
 @pytest.mark.parametrize(("C", "threads"), [(["algo.C=1"], 3), (["-m", "algo.C=1,2"], 1)])
 def test_a_single_cell_has_all_and_one_of_several_has_one(
-    C: list[str], threads: int, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+    C: list[str], threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(str(tmp_path))
-    seen = []
+    monkeypatch.chdir(tmp_path)
+    seen = tmp_path / "seen"  # by the processes in which steps run
 
     def noted() -> int:
-        seen.append(n_threads())
-        return seen[-1]
+        with seen.open("a", encoding="utf-8") as stream:
+            stream.write(f"{n_threads()}\n")
+        return n_threads()
 
     monkeypatch.setattr(row_engines, "n_threads", noted)
     line = ["run", "algo=mkl", "algo.method=joint", "algo.tol=0.1", "data=twonorm", *C]
     small = ["kernel=linear_features", "data.n_samples=100", "split.n_splits=1", "progress=none"]
     with allowing(3):
         assert cli.main([*line, *small]) == 0
-    assert set(seen) == {threads}
+    assert set(seen.read_text(encoding="utf-8").split()) == {str(threads)}

@@ -294,7 +294,7 @@ class TestCells:
         assert said.count("\n") == 1
         assert said.startswith(
             "mklbench: error: data=twonorm has 14000 training rows: algo=mkl with "
-            "kernel=feature_gaussians (M = 20 kernels) needs about 4."
+            "kernel=feature_gaussians (M = 20 kernels) needs about 7."
         )
         assert " GiB, and 2 GiB are free; about n = " in said
         assert "split.test_fraction=null split.n_train=" in said

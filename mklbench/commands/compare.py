@@ -30,7 +30,7 @@ def compare(
     table_name: str,
     quick: bool,
     jobs: int,
-    results_dir: str,
+    store: Store,
     config_dir: str | None,
 ) -> int:
     """Run a method on the sets of the comparison, and print how it ranks among the recorded ones.
@@ -45,8 +45,8 @@ def compare(
         Whether only the five cheapest sets are taken.
     jobs : int
         Worker processes.
-    results_dir : str
-        The store of what is run.
+    store : Store
+        Where what is run is kept.
     config_dir : str or None
         A directory of the user's own configs.
 
@@ -59,7 +59,6 @@ def compare(
     InputError
         If the method cannot be run in the comparison.
     """
-    store = Store(results_dir)
     store.check()
     table = with_candidate(load_table(table_name), overrides, quick, config_dir)
     find = CandidateFinder(table, store)

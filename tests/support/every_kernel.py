@@ -57,6 +57,7 @@ UNBOUNDED: dict[str, KernelBuilder] = {
     "linear_features": BUILDERS["linear_features"],
     "linear": BUILDERS["linear"],
     "poly": BUILDERS["poly"],
+    "smkl": BUILDERS["smkl"],
     "cosine similarity": BUILDERS["cosine"],
     "normalised": Normalised("simplemkl"),
     "cosine": Normalised("simplemkl", centre=False),
