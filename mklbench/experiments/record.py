@@ -283,7 +283,7 @@ def _check(content: Mapping[str, Any], key: str | None, split: int | None) -> No
         raise DamagedError("it is no record")
     found = content.get("key")
     if not isinstance(found, str) or key not in (None, found):
-        raise DamagedError("it is the record of another cell")
+        raise DamagedError("it is the record of another run")
     number = content.get("split")
     if not _is_count(number) or split not in (None, number):
         raise DamagedError("it is the record of another split")

@@ -77,7 +77,7 @@ def test_of_an_error_of_several_lines_the_first_is_the_reason(done: Record) -> N
     ("change", "said"),
     [
         ({"status": "perhaps"}, "it is no record"),
-        ({"key": 7}, "it is the record of another cell"),
+        ({"key": 7}, "it is the record of another run"),
         ({"split": -1}, "it is the record of another split"),
         ({"split": True}, "it is the record of another split"),
         ({"objective": None}, "it lacks objective"),
