@@ -89,10 +89,10 @@ def test_what_is_no_record_is_refused(done: Record, change: dict[str, Any], said
         Record.from_json({**done.to_json(), **change})
 
 
-def test_the_record_of_another_cell_or_split_is_refused(done: Record) -> None:
+def test_the_record_of_another_run_or_split_is_refused(done: Record) -> None:
     content = done.to_json()
     assert Record.from_json(content, done.key, 0) == done
-    with pytest.raises(DamagedError, match="another cell"):
+    with pytest.raises(DamagedError, match="another run"):
         Record.from_json(content, "0" * 12, 0)
     with pytest.raises(DamagedError, match="another split"):
         Record.from_json(content, done.key, 1)
