@@ -61,7 +61,7 @@ run: $(VENV)/.installed  ## set up and run the main job: make run, make run DATA
 PYTEST := -m pytest -n $(JOBS) --dist loadgroup
 FAST := -m "not slow"
 
-test: $(VENV)/.installed-test  ## set up and run the tests, JOBS at a time; 6 minutes on 2 cores
+test: $(VENV)/.installed-test  ## set up and run the tests, JOBS at a time; 4 minutes on 2 cores
 	$(BIN)/python $(PYTEST) $(FAST)
 
 test-all: $(VENV)/.installed-test  ## the same with long searches and property tests, as a release needs; under 20 minutes

@@ -19,6 +19,7 @@ from mklbench.kernels import (
     Normalised,
     Standardised,
     gaussians,
+    smkl_bank,
 )
 from mklbench.kernels.base import Array
 
@@ -57,7 +58,7 @@ UNBOUNDED: dict[str, KernelBuilder] = {
     "linear_features": BUILDERS["linear_features"],
     "linear": BUILDERS["linear"],
     "poly": BUILDERS["poly"],
-    "smkl": BUILDERS["smkl"],
+    "smkl": partial(smkl_bank, sigmoids=False),  # which are no kernels
     "cosine similarity": BUILDERS["cosine"],
     "normalised": Normalised("simplemkl"),
     "cosine": Normalised("simplemkl", centre=False),

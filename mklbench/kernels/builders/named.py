@@ -436,7 +436,11 @@ def _chi2(X: Any, Z: Any, gamma: float) -> Any:
     return _of_sklearn("chi2_kernel", gamma=gamma)(X, Z)
 
 
-@declares(memory=lambda shape, **options: FunctionBank.needs(shape.n, 10, forming=3.0))
+def _needs_of_smkl(shape: Shape, gamma: float = 1.0, sigmoids: bool = True) -> Memory:
+    return FunctionBank.needs(shape.n, 10 if sigmoids else 8, forming=3.0)
+
+
+@declares(memory=_needs_of_smkl)
 def smkl_bank(X: ArrayLike, gamma: float = 1.0, sigmoids: bool = True) -> Bank:
     """Return the ten kernels of Bertsimas et al. 2025, in their order and as large as they are.
 
