@@ -44,9 +44,6 @@ Array = NDArray[np.float64]
 PROGRAMMES = ("alignment", "simplex")
 
 _STEPS_A_KERNEL = 30
-# Added to the products of kernels at unit norm: of several optima, as where kernels are equal or
-# depend on each other, it leaves the shortest, and of one optimum it changes nothing that counts.
-_RIDGE = 1e-10
 # A programme is solved at this relative gap, rounding included.
 _SOLVED = 1e-6
 
@@ -126,13 +123,10 @@ def solve(
 def most_aligned(alignment: Alignment) -> Array:
     """Return the v (M,) of unit 2-norm that minimises v'Qv - 2 v'c over v >= 0, up to its length.
 
-    Where kernels are equal several do; of these it is the shortest at unit norms of the kernels, in
-    which equal kernels have equal weights.
+    Where kernels are equal several do; it is one of them.
     """
     A, b, used = _least_squares(alignment)
-    k = len(used)
-    system = np.vstack([A, np.sqrt(_RIDGE) * np.eye(k)])
-    found, _ = nnls(system, np.append(b, np.zeros(k)), maxiter=_STEPS_A_KERNEL * k)
+    found, _ = nnls(A, b, maxiter=_STEPS_A_KERNEL * len(used))
     v = np.zeros(len(alignment.with_target))
     v[used] = found / alignment.norms[used]
     return v / np.linalg.norm(v)
