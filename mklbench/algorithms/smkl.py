@@ -160,19 +160,20 @@ class _SparseSearch:
         for m, weights in enumerate(np.eye(bank.n_kernels)):
             _check_semidefinite(bank.gram(weights), m)
         sets = itertools.combinations(range(bank.n_kernels), self._k)
-        waiting = [(-math.inf, -1, chosen) for chosen in sets]  # bound, cuts then known, kernels
+        # Bound, cuts then known, kernels (of which no two sets are the same), their best weights.
+        waiting = [(-math.inf, -1, chosen, np.zeros(self._k)) for chosen in sets]
         self._train(np.full(bank.n_kernels, 1.0 / bank.n_kernels))
         lower = -math.inf
         for _ in range(max_iter):
             while waiting[0][1] != len(self._totals):  # that bound is of fewer cuts
-                chosen = heapq.heappop(waiting)[2]
-                bound, _ = self._under_cuts(list(chosen))
-                heapq.heappush(waiting, (bound, len(self._totals), chosen))
-            lower = waiting[0][0]
+                chosen = waiting[0][2]
+                bound, best = self._under_cuts(list(chosen))
+                heapq.heapreplace(waiting, (bound, len(self._totals), chosen, best))
+            lower, _, chosen, best = waiting[0]
             if self._closed(lower, tol):
                 break
             weights = np.zeros(bank.n_kernels)
-            weights[list(waiting[0][2])] = self._under_cuts(list(waiting[0][2]))[1]
+            weights[list(chosen)] = best
             self._train(weights)
         return self._solution(lower, self._closed(lower, tol))
 
