@@ -59,12 +59,10 @@ VERDICT_RULES = {
     Verdict.NOT_PUBLISHED: "measured, but not in the paper",
 }
 
-
+# Where the table is on the paper's own split.
 _OF_ONE_SPLIT = {
     Verdict.MATCH: "exact: the printed digits are the same, on the paper's own split",
     Verdict.CLOSE: "within one test error of the paper's number, on the same split",
-    Verdict.HIGHER: "further away, measured above published",
-    Verdict.LOWER: "further away, measured below published",
 }
 
 
