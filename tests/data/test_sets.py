@@ -67,7 +67,7 @@ def test_all_the_real_sets_are_here() -> None:
         *IDA,
         *KEEL,
         *("abe", "dna", "sat", "seg", "wav"),
-        *("mfeat", "leaves100", "msrc_v1", "scene15", "protein_fold"),
+        *("mfeat", "leaves100", "msrc_v1", "scene15", "landuse21", "protein_fold"),
         *("electronics", "kitchen"),
         *TARGETS,
         "breast_cancer_wisconsin",
