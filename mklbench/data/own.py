@@ -44,6 +44,8 @@ _NAMES_SUBJECTS = re.compile(
     r"(?:ids?|nr|no|num|number|code|key|name)?|ids?|qid"
 )
 _NAMES_PARTS = re.compile(r"(?:cv)?folds?(?:ids?|nr|no|number)?|splits?|partition|istrain|istest")
+_NAMES_CODES = re.compile(r"[a-z]*(?:zip|postcode|postal|code|codes|icd|category|type)")
+_LEADING_ZERO = re.compile(r"0\d+")
 _UNNAMED = re.compile(r"|Unnamed: \d+(?:\.\d+)*|__index_level_\d+__")
 _WITH_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*[^\d\s/:.,-]+")
 _TRUTH = {"true": "1", "false": "0"}
@@ -577,7 +579,12 @@ class Features:
         odd: NDArray[np.bool_] = np.isnan(self._numbers[column]) & ~self._missing[column]
         if odd.any():  # the text "nan" is a number, of a file that does not take it for missing
             odd[odd] = [plain_number(cell) is None for cell in self._cells[column][odd]]
-        return odd
+        cells, layout = self._cells[column], self._body.layout
+        if not layout.own or cells.dtype != object or layout.categories == ():
+            return odd
+        # 01234 is a code, such as a postcode, and so is all of its column.
+        is_code = any(_LEADING_ZERO.fullmatch(text_of(cell)) for cell in cells)
+        return ~self._missing[column] if is_code else odd
 
     def _values(self, column: int) -> list[str]:
         """Return the values of a category, in order."""
@@ -627,8 +634,12 @@ class Features:
             )
             if str(layout.label).lower() == "last" and body.header is not None:
                 remedy += f"; the labels are {body.describe(body.label)} without data.label=NAME"
+        what = "text"
+        if all(re.fullmatch(r"\d+", value) for c in texts for value in self._values(c)):
+            what = "codes that begin with 0"
+            remedy += ", or 'data.categories=[]' to read numbers"
         return DataError(
-            f"{body.place}, {shortened(list(map(body.describe, texts)))} {verb} text, such as "
+            f"{body.place}, {shortened(list(map(body.describe, texts)))} {verb} {what}, such as "
             f"{shown} in {body.cells.line(row + body.start)}: {remedy}."
         )
 
@@ -762,6 +773,13 @@ class Features:
                 continue
             if len(set(zip(values, labels[kept], strict=True))) == n_classes:
                 found.append(f"{body.describe(column)} tells the label of every row")
+        for column in self._numbers:
+            name = body.header[column] if body.header else ""
+            if column not in self.codes and _is_called(name, _NAMES_CODES, ids=False):
+                found.append(
+                    f"{body.describe(column)} is read as numbers, and "
+                    f"data.categories=[{body.reference(column)}] makes features of its values"
+                )
         return tuple(found)
 
     def expanded(

@@ -258,6 +258,12 @@ def absent_class(y: NDArray[np.int64], train: Rows, test: Rows) -> str | None:
     return None
 
 
+def n_repeated(X: NDArray[np.float64], train: Rows, test: Rows) -> int:
+    """Return how many of the test rows equal a training row in every feature of `X` (n, d)."""
+    seen = {row.tobytes() for row in X[train] + 0.0}  # -0.0 is 0.0
+    return sum(row.tobytes() in seen for row in X[test] + 0.0)
+
+
 def folds(
     y: NDArray[np.int64],
     k: int,

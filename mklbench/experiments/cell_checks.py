@@ -13,7 +13,7 @@ from mklbench import config as configs
 from mklbench import memory
 from mklbench.config.schemas import MEASURES, SCORES
 from mklbench.contract import check_options
-from mklbench.data.splits import folds
+from mklbench.data.splits import folds, n_repeated
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell, FileState, files_named
 from mklbench.grids import first_values
@@ -49,7 +49,19 @@ def check_cell(cell: Cell, splits: Iterable[int] | None = None, jobs: int = 1) -
     if jobs:
         check_fits(cell, next(iter(wanted)), jobs, builder)
     if lines := cell.dataset().understood:
+        lines += _repeated_rows(cell, wanted[0])
         _tell("\n".join((f"{_named(cell)}:", *(f"  {line}" for line in lines))))
+
+
+def _repeated_rows(cell: Cell, split: int) -> tuple[str, ...]:
+    """Say how many rows of a split are tested on and trained on, if any are."""
+    X, (train, test) = cell.dataset().X, cell.rows(split)
+    if not (n := n_repeated(X, train, test) if X.shape[1] else 0):
+        return ()
+    return (
+        f"repeated  {n} of the {len(test)} test rows of split {split} equal a training row in all "
+        "features: data.groups=COLUMN keeps rows together, or drop repeated rows from the file",
+    )
 
 
 def _check_regression(cell: Cell) -> None:

@@ -403,6 +403,20 @@ def test_listed_categories_may_be_numbers(tmp_path: Path) -> None:
     assert_array_equal(dataset.X[:, 1], [1, 0] * 12)
 
 
+def test_codes_are_no_numbers(tmp_path: Path) -> None:
+    made = frame().assign(a=["02134", "10115", "00501"] * 8)
+    path = csv(tmp_path, made.rename(columns={"a": "home"}))
+    assert "column 1 (home) holds codes that begin with 0, such as '02134' in l" in refusal(path)
+    coded = read(path, categories="onehot")
+    assert coded.feature_names[:3] == ("home=00501", "home=02134", "home=10115")
+    assert read(path, categories=[]).X[0, 0] == 2134
+    path = csv(tmp_path, made.assign(a=[2134, 10115, 501] * 8).rename(columns={"a": "zip_code"}))
+    assert (
+        "column 1 (zip_code) is read as numbers, and data.categories=[zip_code] makes features of"
+        in read(path).understood[1]
+    )
+
+
 def test_text_of_other_programs(tmp_path: Path) -> None:
     rows = list(zip(X[:, 0], X[:, 1], SICK, strict=True))
     of_r = '"a" "b" "sick"\n' + "".join(

@@ -314,3 +314,17 @@ def test_a_file_that_has_changed_is_read_again(
     # The same file, changed in its place by the same process.
     Path("mine.csv").write_text("\n".join(rows[:24]) + "\n")
     assert len(cells[-1].dataset().y) == 24
+
+
+def test_rows_that_are_trained_and_tested_on_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{i / 10},{i % 7 / 2},{'ab'[i % 2]}\n" for i in range(20)]
+    path = tmp_path / "twice.csv"
+    path.write_text("".join(rows + rows))
+    cell = Cell.from_overrides(["algo=svm", "data=csv", f"data.path={path}"])
+    check_cell(cell)
+    train, test = cell.rows(0)
+    n = len(np.intersect1d(train % 20, test % 20))
+    assert n > 0
+    assert f"repeated  {n} of the 12 test rows of split 0 equal a tr" in capsys.readouterr().err
