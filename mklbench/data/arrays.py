@@ -333,9 +333,11 @@ def _table(
     missing = np.isnan(X) & (layout.impute is not None)
     if not (np.isfinite(X) | missing).all():
         raise DataError(f"{place} holds NaN or infinite values in {layout.inputs}.")
+    groups = layout.groups and texts(_array(arrays, str(layout.groups), place))
     return Table(
         X=X,
         labels=tuple(f"{label:.17g}" for label in labels[0].ravel().astype(np.float64).tolist()),
+        groups=groups or None,
         feature_names=tuple(f"x{i + 1}" for i in range(X.shape[1])),
         splits=tuple(
             (np.asarray(train).ravel().astype(np.int64), np.asarray(test).ravel().astype(np.int64))

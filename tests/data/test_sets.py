@@ -31,6 +31,7 @@ ARCHIVES = [
     for name, config in CONFIGS.items()
     if str(config.get("sources", [{}])[0].get("mirror", "")).startswith("views/")
 ]
+FEW_ARCHIVES = ("rosmap", "multidrug", "smkl_heart", "pregnancy")  # the others are slow
 REAL = [
     name
     for name, config in CONFIGS.items()
@@ -115,19 +116,20 @@ def test_a_real_set_is_the_published_one(name: str, mirror: Path, tmp_path: Path
     [
         pytest.param(
             name,
-            marks=[] if name in ("rosmap", "multidrug", "smkl_heart") else pytest.mark.slow,
+            marks=[] if name in FEW_ARCHIVES else pytest.mark.slow,
         )
         for name in ARCHIVES
     ],
 )
 def test_an_archive_is_what_its_config_says(name: str, mirror: Path, tmp_path: Path) -> None:
-    """One has official rows, one missing values, one a single view."""
+    """One has official rows, one missing values, one a single view, one groups and targets."""
     config = CONFIGS[name]
     dataset = load(config, mirror=mirror, cache_dir=tmp_path)  # which compares the digests
     assert dataset.class_counts == config["expected"]["classes"]
     assert [view.name for view in dataset.views] == [v["name"] for v in config.get("views", [])]
     assert np.isnan(dataset.X).any() == (config.get("impute") == "mean")
-    if config["splits"]["n_splits"] == 1:
+    assert (dataset.groups is not None) == (config.get("groups") is not None)
+    if config.get("splits", {}).get("n_splits") == 1:
         ((train, test),) = dataset.splits
         assert sorted([*train, *test]) == list(range(len(dataset.y)))
 
