@@ -156,7 +156,7 @@ def _column(table: PaperTable, overrides: Sequence[str], config_dir: str | None)
             )
     algorithm = declared(cell_config(compose([*table.common, *overrides], config_dir))["algo"])
     pattern = next(column for column in table.columns if column.name == WITH_ITS_KERNELS)
-    bank = [text for text in pattern.overrides if text.startswith("kernel=")]
+    bank = [text for text in pattern.overrides if text.startswith(("kernel=", "kernel."))]
     grid = [text for text in pattern.overrides if text.startswith("search.grid.algo.C=")]
     takes_bank = issubclass(Bank, algorithm.takes) and "kernel" not in named
     searches_C = "C" in algorithm.options and not any(
