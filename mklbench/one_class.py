@@ -26,6 +26,7 @@ How it is solved, to a certified gap in a handful of SVM calls, is in
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 
 import numpy as np
@@ -132,18 +133,12 @@ def solve(
         return _all_at_the_bound(bank, dual, forms, w)
     svm = InnerSVM(bank, machine, dual)
     search = Search(bank, svm, tol, max_iter, falls_back=True, unit=1.0 / box**2)
-    best = search.run(start)
-    return Solution(
-        weights=best.weights,
-        dual_coef=np.minimum(best.dual_coef / box, w),  # rounding
-        intercept=best.intercept / box,
-        objective=best.objective / box**2,
-        gap=best.gap,
-        n_svm_calls=svm.calls,
-        n_iter=len(search.history) - 1,
-        converged=best.gap <= tol,
-        history=search.history,
-        svm_seconds=machine.seconds,
+    found = search.run(start)
+    return replace(
+        found,
+        dual_coef=np.minimum(found.dual_coef / box, w),  # rounding
+        intercept=found.intercept / box,
+        objective=found.objective / box**2,
     )
 
 

@@ -19,7 +19,7 @@ of the cuts make the matrix Z of `mklbench.certify.semidefinite_alignment_bounds
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,6 +33,7 @@ from mklbench.iterations import History
 from mklbench.kernels import PrecomputedBank
 from mklbench.kernels.base import Bank
 from mklbench.optim.second_stage import Learner
+from mklbench.optim.several import Several, one_of, path_of
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_tolerance
 
@@ -58,6 +59,7 @@ _HALVINGS = 40
 _STEPS_A_CUT = 30
 
 
+@one_of(PATH_OPTION)
 def solve(
     bank: Bank,
     y: ArrayLike,
@@ -71,7 +73,7 @@ def solve(
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Solution:
+) -> Several:
     """Combine kernels, some with a negative weight, to the largest alignment, and learn on that.
 
     Parameters
@@ -115,45 +117,10 @@ def solve(
         If an argument has the wrong type, shape or range, there are more kernels than 200, or none
         has a positive alignment.
     """
-    (solution,) = solve_path(
-        bank,
-        y,
-        [C],
-        learner=learner,
-        lam=lam,
-        epsilon=epsilon,
-        tol=tol,
-        max_iter=max_iter,
-        svm_tol=svm_tol,
-        class_weight=class_weight,
-        sample_weight=sample_weight,
-    )
-    return solution
-
-
-def solve_path(
-    bank: Bank,
-    y: ArrayLike,
-    Cs: Sequence[float],
-    *,
-    learner: str = "svm",
-    lam: float = 1.0,
-    epsilon: float = 0.1,
-    tol: float = 1e-3,
-    max_iter: int = 200,
-    svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> list[Solution]:
-    """Return what `solve` returns for each of `Cs`, from one alignment, which does not depend on C.
-
-    Parameters and errors are those of `solve`.
-    """
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    options = (lam, epsilon, svm_tol, class_weight, sample_weight)
-    machines = [Learner(learner, C, *options) for C in Cs]
-    (bank, targets), *_ = [machine.check("align_sdp", bank, y) for machine in machines]
+    machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, sample_weight)
+    bank, targets = machine.check("align_sdp", bank, y)
     if bank.n_kernels > LARGEST_BANK:
         raise InputError(
             f"align_sdp takes banks of at most {LARGEST_BANK} kernels, and this has "
@@ -166,12 +133,12 @@ def solve_path(
     diagonal = float(K.diagonal().mean())
     # The machines take weights >= 0; the combination is one kernel to them.
     combination = PrecomputedBank(K[None] / diagonal)
-    solutions = []
-    for machine in machines:
-        solution = machine.learn(combination, targets, np.ones(1))
+
+    def learned(C: float) -> Solution:
+        solution = replace(machine, C=C).learn(combination, targets, np.ones(1))
         history = [dict(entry) for entry in on_the_way]
         history[-1]["n_svm_calls"] = float(solution.n_svm_calls)
-        solution = replace(
+        return replace(
             solution,
             weights=weights / diagonal,
             objective=history[-1]["objective"],
@@ -180,8 +147,11 @@ def solve_path(
             converged=solution.converged and gap <= tol,
             history=history,
         )
-        solutions.append(solution)
-    return solutions
+
+    return lambda Cs: [learned(each) for each in Cs]
+
+
+solve_path = path_of(solve, PATH_OPTION)
 
 
 @dataclass(frozen=True)

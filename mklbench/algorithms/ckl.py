@@ -22,7 +22,7 @@ MKL with sum_m d_m^p <= 1, p = rho (Kloft et al. 2011).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from numbers import Real
 
 import numpy as np
@@ -32,8 +32,9 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
 from mklbench.optim import alternation
-from mklbench.optim.alternation import alternate
+from mklbench.optim.alternation import Search, alternate
 from mklbench.optim.problem import Problem
+from mklbench.optim.several import Several, all_of, one_of
 from mklbench.optim.svm_value import Objective, check_bank
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
@@ -47,6 +48,7 @@ MATRICES = 5.0
 Array = NDArray[np.float64]
 
 
+@one_of("y")
 def solve(
     bank: Bank,
     y: ArrayLike,
@@ -60,7 +62,7 @@ def solve(
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Solution:
+) -> Several:
     """Learn kernel weights that are sparse within groups, and the more across them the smaller q.
 
     Parameters
@@ -106,57 +108,25 @@ def solve(
         If an argument has the wrong type, shape or range, q is not in [1/2, 1), or the groups are
         no partition.
     """
-    (solution,) = solve_all(
-        bank,
-        [y],
-        C,
-        q=q,
-        groups=groups,
-        tol=tol,
-        objective_tol=objective_tol,
-        max_iter=max_iter,
-        svm_tol=svm_tol,
-        class_weight=class_weight,
-        sample_weight=sample_weight,
-    )
-    return solution
-
-
-def solve_all(
-    bank: Bank,
-    labels: Sequence[ArrayLike],
-    C: float = 100.0,
-    *,
-    q: float = 0.75,
-    groups: str | GroupLists = "bank",
-    tol: float = 1e-2,
-    objective_tol: float | None = None,
-    max_iter: int = 1000,
-    svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> list[Solution]:
-    """Solve the problems of several label vectors (n,) on one bank side by side.
-
-    What is learned is that of `solve` for each of them; the parameters are its. Banks that store
-    Gram matrices are read once an iteration for all problems.
-    """
     _check_q(q)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_positive_or_none("objective_tol", objective_tol)
     check_grouping(groups)
-    problems = [Problem.of(y, C, class_weight, sample_weight, svm_tol) for y in labels]
+    options = C, class_weight, sample_weight, svm_tol
+    Problem.of(y, *options)
     bank = check_bank("ckl", bank)
     penalty = MixedNorm(groups_of(bank, groups), float(q))
     start = penalty.best_weights(1.0 / penalty.groups.spread(penalty.groups.sizes.astype(float)))
-    return alternation.run(
-        bank,
-        (
-            alternate(Objective(bank, problem), penalty, start, tol, objective_tol, max_iter)
-            for problem in problems
-        ),
-    )
+
+    def search(labels: ArrayLike) -> Search[Solution]:
+        objective = Objective(bank, Problem.of(labels, *options))
+        return alternate(objective, penalty, start, tol, objective_tol, max_iter)
+
+    return lambda several: alternation.run(bank, map(search, several))
+
+
+solve_all = all_of(solve)
 
 
 def _check_q(q: float) -> None:

@@ -10,7 +10,7 @@ exp(-sum_m d_m (x_m - z_m)^2), and the result is a local minimum.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import certify
 from mklbench.iterations import begin, note
 from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.optim import early_stopping
 from mklbench.optim.problem import Problem
+from mklbench.optim.several import Several, iterations_of, one_of, path_of
 from mklbench.optim.svm_value import Objective, Point, check_family
 from mklbench.penalties.simple import L1, L2
 from mklbench.solution import Solution
@@ -50,6 +50,7 @@ _LARGEST_STEP = float(np.finfo(float).max)
 _REGULARISERS: dict[str, type[L1] | type[L2]] = {"l1": L1, "l2": L2}
 
 
+@one_of(PATH_OPTION)
 def solve(
     operator: KernelOperator,
     y: ArrayLike,
@@ -65,7 +66,7 @@ def solve(
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Solution:
+) -> Several:
     """Learn the weights of a sum (bank) or a product (family) of kernels.
 
     Parameters
@@ -110,46 +111,8 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
-    (solution,) = solve_path(
-        operator,
-        y,
-        [iterations],
-        C,
-        regulariser=regulariser,
-        strength=strength,
-        start=start,
-        random_state=random_state,
-        tol=tol,
-        max_iter=max_iter,
-        svm_tol=svm_tol,
-        class_weight=class_weight,
-        sample_weight=sample_weight,
-    )
-    return solution
-
-
-def solve_path(
-    operator: KernelOperator,
-    y: ArrayLike,
-    iterations: Sequence[int | None],
-    C: float = 10.0,
-    *,
-    regulariser: str = "l1",
-    strength: float | None = None,
-    start: str = "random",
-    random_state: int | None = 0,
-    tol: float = 1e-3,
-    max_iter: int = 40,
-    svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> list[Solution]:
-    """Return what `solve` returns for each number of `iterations`, all from one descent.
-
-    The SVM calls and the seconds of a solution are those until then. The other parameters and the
-    errors are those of `solve`.
-    """
-    ends = early_stopping.ends(iterations)
+    if iterations is not None:
+        check_count("iterations", iterations, 0)
     check_choice("regulariser", regulariser, _REGULARISERS)
     kind = _REGULARISERS[regulariser]
     penalty = kind() if strength is None else kind(check_positive("strength", strength))
@@ -205,7 +168,10 @@ def solve_path(
             objective=total(point),
         )
 
-    return early_stopping.path(points(), ends, max_iter, solution)
+    return iterations_of(points(), max_iter, solution)
+
+
+solve_path = path_of(solve, PATH_OPTION)
 
 
 def _first_step(weights: Array, gradient: Array) -> float:

@@ -28,7 +28,7 @@ overlap, and the machine is an SVM with C on the combination.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,6 +42,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import MEETING, Hulls
 from mklbench.optim.second_stage import Learner
+from mklbench.optim.several import Several, one_of, path_of
 from mklbench.optim.svm_value import balanced
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
@@ -58,6 +59,7 @@ _HULLS_TOL = 1e-7
 _CLIMBS = 3
 
 
+@one_of(PATH_OPTION)
 def solve(
     bank: Bank,
     y: ArrayLike,
@@ -69,7 +71,7 @@ def solve(
     max_iter: int = 300,
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
-) -> Solution:
+) -> Several:
     """Learn kernel weights of large margin and small complexity, and an SVM on their combination.
 
     Parameters
@@ -108,51 +110,21 @@ def solve(
         If an argument has the wrong type, shape or range, all kernels have the trace 0, or with
         lam=0 equal weights do not separate the classes.
     """
-    (solution,) = solve_path(
-        bank,
-        y,
-        [C],
-        theta=theta,
-        lam=lam,
-        tol=tol,
-        max_iter=max_iter,
-        svm_tol=svm_tol,
-        class_weight=class_weight,
-    )
-    return solution
-
-
-def solve_path(
-    bank: Bank,
-    y: ArrayLike,
-    Cs: Sequence[float],
-    *,
-    theta: float = 0.0,
-    lam: float = 1e-3,
-    tol: float = 1e-2,
-    max_iter: int = 300,
-    svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
-) -> list[Solution]:
-    """Return what `solve` returns for each of `Cs`, from one search, as no weight depends on C.
-
-    Parameters and errors are those of `solve`.
-    """
     check_not_negative("theta", theta)
     check_not_negative("lam", lam)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    machines = [Learner("svm", C, 1.0, 0.0, svm_tol, class_weight) for C in Cs]
-    (bank, labels), *_ = [machine.check("memo", bank, y) for machine in machines]
+    machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight)
+    bank, labels = machine.check("memo", bank, y)
     search = _Search(bank, labels, theta, lam, tol, max_iter)
     best = search.maximum()
-    solutions = []
-    for machine in machines:
-        solution = machine.learn(bank, labels, best.weights * search.units)
+
+    def learned(C: float) -> Solution:
+        solution = replace(machine, C=C).learn(bank, labels, best.weights * search.units)
         calls = search.hulls.calls + solution.n_svm_calls
         history = [dict(entry) for entry in search.history]
         history[-1]["n_svm_calls"] = float(calls)
-        solution = replace(
+        return replace(
             solution,
             objective=best.objective,
             gap=max(best.gap, solution.gap),
@@ -162,8 +134,11 @@ def solve_path(
             history=history,
             svm_seconds=search.hulls.seconds + solution.svm_seconds,
         )
-        solutions.append(solution)
-    return solutions
+
+    return lambda Cs: [learned(each) for each in Cs]
+
+
+solve_path = path_of(solve, PATH_OPTION)
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
 from mklbench.optim.row_engines import shared
+from mklbench.optim.several import Several, all_of, one_of
 from mklbench.optim.simplex_search import Search, given_weights
 from mklbench.optim.svm_value import Objective, check_bank, check_samples
 from mklbench.optim.weight_sets import Ball, Given, OneSum, WeightSet
@@ -61,6 +62,7 @@ _MASTER_CALLS = 100
 _SMALLEST_START = 1e-3
 
 
+@one_of("y")
 def solve(
     bank: Bank,
     y: ArrayLike,
@@ -73,7 +75,7 @@ def solve(
     start: ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Solution:
+) -> Several:
     """Learn the kernel weights of a bank to a certified optimum.
 
     Parameters
@@ -122,58 +124,33 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
-    (solution,) = solve_all(
-        bank,
-        [y],
-        C,
-        p=p,
-        tol=tol,
-        max_iter=max_iter,
-        method=method,
-        start=start,
-        class_weight=class_weight,
-        sample_weight=sample_weight,
-    )
-    return solution
-
-
-def solve_all(
-    bank: Bank,
-    labels: Sequence[ArrayLike],
-    C: float = 100.0,
-    *,
-    p: float | None = None,
-    tol: float = 1e-4,
-    max_iter: int = 100,
-    method: Method = "auto",
-    start: ArrayLike | None = None,
-    class_weight: Mapping[int, float] | str | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> list[Solution]:
-    """Solve the problems of several label vectors (n,) on one bank.
-
-    What is learned is that of `solve` for each of them; the parameters are its. The joint method
-    makes its factors and their rows once for all problems.
-    """
     check_choice("method", method, METHODS)
     norm = check_norm(p)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    problems = [Problem.of(y, C, class_weight, sample_weight) for y in labels]
+    Problem.of(y, C, class_weight, sample_weight)
     bank = check_bank("mkl", bank)
-    for problem in problems:
-        check_samples(bank, len(problem.y))
     factors = joint_method.factors_for(bank, method, tol)
-    if factors is not None:
-        where = _weight_set(bank.n_kernels, norm)
-        with shared() if len(labels) > 1 else nullcontext():  # rows are kept for the next label
-            return [
-                joint_method.solve(factors, where, problem.loss, tol, max_iter)
-                for problem in problems
-            ]
-    if norm > 1.0:
-        return [_in_a_ball(bank, problem, norm, tol, max_iter, start) for problem in problems]
-    return [_solve(bank, problem, tol, max_iter, start, falls_back=True) for problem in problems]
+
+    def solved(labels: ArrayLike) -> Solution:
+        problem = Problem.of(labels, C, class_weight, sample_weight)
+        check_samples(bank, len(problem.y))
+        if factors is not None:
+            where = _weight_set(bank.n_kernels, norm)
+            return joint_method.solve(factors, where, problem.loss, tol, max_iter)
+        if norm > 1.0:
+            return _in_a_ball(bank, problem, norm, tol, max_iter, start)
+        return _solve(bank, problem, tol, max_iter, start, falls_back=True)
+
+    def solutions(several: Sequence[ArrayLike]) -> list[Solution]:
+        is_shared = factors is not None and len(several) > 1  # rows are kept for the next labels
+        with shared() if is_shared else nullcontext():
+            return [solved(labels) for labels in several]
+
+    return solutions
+
+
+solve_all = all_of(solve)
 
 
 def check_norm(p: float | None) -> float:
@@ -229,22 +206,8 @@ def _solve(
     falls_back: bool,
 ) -> Solution:
     _check_room(bank)
-    machine = problem.machine()
-    svm = InnerSVM(bank, machine)
-    search = Search(bank, svm, tol, max_iter, falls_back)
-    best = search.run(start)
-    return Solution(
-        weights=best.weights,
-        dual_coef=best.dual_coef,
-        intercept=best.intercept,
-        objective=best.objective,
-        gap=best.gap,
-        n_svm_calls=svm.calls,
-        n_iter=len(search.history) - 1,
-        converged=best.gap <= tol,
-        history=search.history,
-        svm_seconds=machine.seconds,
-    )
+    svm = InnerSVM(bank, problem.machine())
+    return Search(bank, svm, tol, max_iter, falls_back).run(start)
 
 
 def _check_room(bank: Bank) -> None:

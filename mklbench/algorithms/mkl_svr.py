@@ -137,20 +137,7 @@ def solve(
     machine = SVR(scaled, box, epsilon=tube, sample_weight=sample_weight)
     svm = InnerSVM(bank, machine, svm_dual.of_targets(scaled, machine.upper, tube))
     search = Search(bank, svm, tol, max_iter, falls_back=True, unit=unit**2)
-    best = search.run(start)
-    found = Solution(
-        weights=best.weights,
-        dual_coef=best.dual_coef,
-        intercept=best.intercept,
-        objective=best.objective,
-        gap=best.gap,
-        n_svm_calls=svm.calls,
-        n_iter=len(search.history) - 1,
-        converged=best.gap <= tol,
-        history=search.history,
-        svm_seconds=machine.seconds,
-    )
-    return _in_units(found, unit, centre, limit)
+    return _in_units(search.run(start), unit, centre, limit)
 
 
 def _in_units(solution: Solution, unit: float, centre: float, limit: float | Array) -> Solution:

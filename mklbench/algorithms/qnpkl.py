@@ -17,7 +17,7 @@ Algorithm 1 as it is printed, which has a tight tolerance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,8 +28,8 @@ from mklbench import certify
 from mklbench.errors import InputError
 from mklbench.iterations import History, begin, note
 from mklbench.kernels.continuous import Family
-from mklbench.optim import early_stopping
 from mklbench.optim.problem import Problem
+from mklbench.optim.several import Several, iterations_of, one_of, path_of
 from mklbench.optim.svm_value import Objective, Point, check_family, value_at_identity
 from mklbench.solution import Solution
 from mklbench.validation import (
@@ -70,6 +70,7 @@ _TOWARDS_IDENTITY = 0.25
 _AT_IDENTITY = 0.02
 
 
+@one_of(PATH_OPTION)
 def solve(
     family: Family,
     y: ArrayLike,
@@ -89,7 +90,7 @@ def solve(
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Solution:
+) -> Several:
     """Learn the parameters of a product of Gaussians (Algorithm 1).
 
     Two points of the printed algorithm are read as follows. Equation 7 divides the step of gamma by
@@ -155,54 +156,8 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
-    (solution,) = solve_path(
-        family,
-        y,
-        [iterations],
-        C,
-        start=start,
-        width=width,
-        variant=variant,
-        tol=tol,
-        initial_rate=initial_rate,
-        initial_step=initial_step,
-        smallest_step=smallest_step,
-        shun_identity=shun_identity,
-        max_iter=max_iter,
-        max_evals=max_evals,
-        svm_tol=svm_tol,
-        class_weight=class_weight,
-        sample_weight=sample_weight,
-    )
-    return solution
-
-
-def solve_path(
-    family: Family,
-    y: ArrayLike,
-    iterations: Sequence[int | None],
-    C: float = 10.0,
-    *,
-    start: str | float = "median",
-    width: float = 1.0,
-    variant: str = "paper",
-    tol: float = 1e-2,
-    initial_rate: float | str = "auto",
-    initial_step: float = 1.0,
-    smallest_step: float = 1e-7,
-    shun_identity: bool = True,
-    max_iter: int = 1000,
-    max_evals: int | None = None,
-    svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> list[Solution]:
-    """Return what `solve` returns for each number of `iterations`, all from one descent.
-
-    The SVM calls and the seconds of a solution are those until then. The other parameters and the
-    errors are those of `solve`.
-    """
-    ends = early_stopping.ends(iterations)
+    if iterations is not None:
+        check_count("iterations", iterations, 0)
     check_choice("variant", variant, _SEARCHES)
     tol = check_tolerance("tol", tol)
     check_positive("initial_step", initial_step)
@@ -230,7 +185,10 @@ def solve_path(
         unit=1.0 if start == "uniform" else float(weights.sum()),
     )
     points = descent.points(weights, initial_rate, tol)
-    return early_stopping.path(points, ends, max_iter, descent.solution)
+    return iterations_of(points, max_iter, descent.solution)
+
+
+solve_path = path_of(solve, PATH_OPTION)
 
 
 def _start(family: Family, start: str | float) -> Array:

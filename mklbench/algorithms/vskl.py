@@ -29,7 +29,7 @@ alpha together on factors of the kernels, and forms no matrix (n, n).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
 
@@ -46,6 +46,7 @@ from mklbench.optim import alternation, joint_method
 from mklbench.optim.alternation import Search
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
+from mklbench.optim.several import Several, all_of, one_of
 from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples, settled
 from mklbench.optim.weight_sets import Grouped
 from mklbench.penalties.mixed_norm import MixedNorm
@@ -108,6 +109,7 @@ class _Answer:
     unfinished: bool
 
 
+@one_of("y")
 def solve(
     bank: Bank,
     y: ArrayLike,
@@ -123,7 +125,7 @@ def solve(
     method: Method = "auto",
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Solution:
+) -> Several:
     """Learn kernel weights lambda_jk / gamma_j, few within each group, over all groups.
 
     Parameters
@@ -177,45 +179,6 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, q < 1, or the groups are no partition.
     """
-    (solution,) = solve_all(
-        bank,
-        [y],
-        C,
-        q=q,
-        groups=groups,
-        tol=tol,
-        objective_tol=objective_tol,
-        max_iter=max_iter,
-        step_size=step_size,
-        svm_tol=svm_tol,
-        method=method,
-        class_weight=class_weight,
-        sample_weight=sample_weight,
-    )
-    return solution
-
-
-def solve_all(
-    bank: Bank,
-    labels: Sequence[ArrayLike],
-    C: float = 100.0,
-    *,
-    q: float = 2.0,
-    groups: str | GroupLists = "bank",
-    tol: float = 1e-2,
-    objective_tol: float | None = None,
-    max_iter: int = 1000,
-    step_size: float | None = None,
-    svm_tol: float = 1e-3,
-    method: Method = "auto",
-    class_weight: Mapping[int, float] | str | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> list[Solution]:
-    """Solve the problems of several label vectors (n,) on one bank side by side.
-
-    What is learned is that of `solve` for each of them; the parameters are its. Banks that store
-    Gram matrices are read once an iteration for all problems.
-    """
     check_choice("method", method, METHODS)
     check_q(q)
     tol = check_tolerance("tol", tol)
@@ -223,27 +186,33 @@ def solve_all(
     check_positive_or_none("step_size", step_size)
     check_positive_or_none("objective_tol", objective_tol)
     check_grouping(groups)
-    problems = [Problem.of(y, C, class_weight, sample_weight, svm_tol) for y in labels]
+    options = C, class_weight, sample_weight, svm_tol
+    Problem.of(y, *options)
     bank = check_bank("vskl", bank)
     partition = groups_of(bank, groups)
     if method == "auto" and not (objective_tol is None and step_size is None):
         method = "libsvm"
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
-        solutions = []
-        for problem in problems:
-            check_samples(bank, len(problem.y))
-            where = Grouped(partition, float(q))
-            solutions.append(joint_method.solve(factors, where, problem.loss, tol, max_iter))
-        return solutions
+
+        def jointly(labels: ArrayLike) -> Solution:
+            loss, where = Problem.of(labels, *options).loss, Grouped(partition, float(q))
+            check_samples(bank, len(loss.y))
+            return joint_method.solve(factors, where, loss, tol, max_iter)
+
+        return lambda several: [jointly(labels) for labels in several]
     A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
     rate = A * math.sqrt(math.log(partition.sizes.max()))
-    oracles = (
-        _Oracle(Objective(bank, problem), MixedNorm(partition, float(q))) for problem in problems
-    )
-    return alternation.run(
-        bank, (_descend(oracle, rate, tol, objective_tol, max_iter) for oracle in oracles)
-    )
+
+    def search(labels: ArrayLike) -> Search[Solution]:
+        objective = Objective(bank, Problem.of(labels, *options))
+        oracle = _Oracle(objective, MixedNorm(partition, float(q)))
+        return _descend(oracle, rate, tol, objective_tol, max_iter)
+
+    return lambda several: alternation.run(bank, map(search, several))
+
+
+solve_all = all_of(solve)
 
 
 def _descend(

@@ -105,6 +105,11 @@ class InnerSVM:
         """Number of SVMs solved, by LIBSVM or in double precision."""
         return self._machine.calls + self._calls_in_double
 
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds spent inside LIBSVM."""
+        return self._machine.seconds
+
     def combine(self, weights: Array) -> None:
         """Write the Gram matrix at `weights` (M,) into LIBSVM's buffer, unless it is there."""
         if weights is not self._weights:

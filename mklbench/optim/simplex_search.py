@@ -31,7 +31,7 @@ from mklbench.kernels.base import Bank
 from mklbench.optim import fallback, local_model
 from mklbench.optim.inner_svm import InnerSVM, Trained
 from mklbench.optim.local_model import Expansion
-from mklbench.solution import KernelMachine
+from mklbench.solution import KernelMachine, Solution
 from mklbench.validation import real_array
 
 Array = NDArray[np.float64]
@@ -101,7 +101,7 @@ class Search:
         nothing = np.empty(0)
         self._best = Trained(nothing, nothing, 0.0, nothing, np.inf, Bounds(1.0, -np.inf))
 
-    def run(self, start: ArrayLike | None) -> Trained:
+    def run(self, start: ArrayLike | None) -> Solution:
         """Return the best certified candidate, when it is good enough or none better in sight."""
         weights = (
             self._aligned()
@@ -136,7 +136,18 @@ class Search:
                     break
         if self._best.gap < self.history[-1]["gap"] * (1.0 - _LEAST_GAIN):
             self._record(self._best.weights, self._best.objective, self._best.gap)
-        return self._best
+        return Solution(
+            weights=self._best.weights,
+            dual_coef=self._best.dual_coef,
+            intercept=self._best.intercept,
+            objective=self._best.objective,
+            gap=self._best.gap,
+            n_svm_calls=self._svm.calls,
+            n_iter=len(self.history) - 1,
+            converged=self._best.gap <= self._tol,
+            history=self.history,
+            svm_seconds=self._svm.seconds,
+        )
 
     def _aligned(self) -> Array:
         """Return equal weights on the kernels that agree best with the labels or targets.
