@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from faults.ground import Ground
-from mklbench.experiments.sealing import DamagedError, read_sealed
+from mklbench.experiments.checksum import DamagedError, read_verified
 
 Damage = Callable[[Path, Random], None]
 
@@ -67,14 +67,14 @@ def flips(place: Ground, tries: int) -> None:
     with place.tally("flipped bits").counted() as tally, place.directory() as here:
         place.again(here, tally, jobs=1)
         paths = sorted(path for path in here.glob("store/*/*.json") if path.is_file())
-        whole = {path: read_sealed(path) for path in paths}
+        whole = {path: read_verified(path) for path in paths}
         for _ in range(tries):
             path = place.random.choice(paths)
             data = path.read_bytes()
             flip_a_bit(path, place.random)
             tally.tries += 1
             with contextlib.suppress(DamagedError):
-                tally.changed += read_sealed(path) != whole[path]
+                tally.changed += read_verified(path) != whole[path]
             path.write_bytes(data)
 
 

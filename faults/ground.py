@@ -25,7 +25,7 @@ from faults.tally import Tally
 from mklbench import cli
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.cell_checks import check_cell
-from mklbench.experiments.sealing import DamagedError, opened
+from mklbench.experiments.checksum import DamagedError, verified
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -168,7 +168,7 @@ def finished(here: Path) -> dict[str, bytes]:
             continue
         data = path.read_bytes()
         try:
-            content = opened(data)
+            content = verified(data)
         except DamagedError:
             continue
         own = content.get("key") == path.parent.name.rpartition("-")[2]

@@ -42,14 +42,14 @@ REFUSED_TOO = {
 }
 # By arguments, where `fifo` and `fifo.csv` are FIFOs and `file` is a file.
 REFUSED_NAMES = {
-    "run results_dir=fifo": "results_dir=fifo is a FIFO: give the name of a directory.",
-    "run results_dir=file": "results_dir=file is a file: give the name of a directory.",
-    "run out=fifo.csv": "out=fifo.csv is a FIFO: give the name of a file.",
-    f"run out={LONG}.csv": "(304 characters) cannot be used: file name too long",
-    f"run results_dir={LONG}": "(300 characters) cannot be used: file name too long",
-    f"table coverage --results-dir {LONG}": "cannot be used: file name too long",
-    "table coverage --results-dir fifo": "results_dir=fifo is a FIFO",
-    "table coverage --recorded --out /dev/null": "--out=/dev/null is a device",
+    "run results_dir=fifo": "results_dir=fifo is no directory: give the name of one.",
+    "run results_dir=file": "results_dir=file is no directory: give the name of one.",
+    "run out=fifo.csv": "out=fifo.csv is no regular file: give the name of a file.",
+    f"run out={LONG}.csv": "cannot be written: file name too long",
+    f"run results_dir={LONG}": "cannot be written: file name too long",
+    f"table coverage --results-dir {LONG}": "cannot be written: file name too long",
+    "table coverage --results-dir fifo": "results_dir=fifo is no directory",
+    "table coverage --recorded --out /dev/null": "--out=/dev/null is no regular file",
     "run --experimental-rerun=file": "--experimental-rerun is not accepted: it would run",
 }
 

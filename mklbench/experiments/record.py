@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from mklbench.errors import first_line
-from mklbench.experiments.sealing import SCHEMA, DamagedError
+from mklbench.experiments.checksum import SCHEMA, DamagedError
 
 DONE: Final = "done"
 Ended = Literal["done", "failed", "timeout"]

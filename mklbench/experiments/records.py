@@ -16,9 +16,9 @@ from typing import Any, Literal
 from mklbench.data.files import unpack
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.checksum import DamagedError, verified, warn_damaged, with_checksum
 from mklbench.experiments.files import read_regular, reason, write_atomically
 from mklbench.experiments.record import Record, Selection
-from mklbench.experiments.sealing import DamagedError, opened, sealed, warn_damaged
 from mklbench.grids import at_ends
 
 Status = Literal["done", "incomplete", "failed", "timeout", "missing"]
@@ -196,7 +196,7 @@ def export_records(cells: Iterable[Cell], source: RecordSource, path: Path | str
         If the file cannot be written.
     """
     records = [record for cell in cells for record in source.read(cell).records]
-    lines = "".join(sealed(record.to_json()) for record in records)
+    lines = "".join(with_checksum(record.to_json()) for record in records)
     is_packed = Path(path).suffix == ".xz"
     try:
         write_atomically(path, lzma.compress(lines.encode()) if is_packed else lines)
@@ -242,7 +242,7 @@ def read_records(path: Path | str) -> list[Record]:
         if not line.strip():
             continue
         try:
-            records.append(Record.from_json(opened(line, is_checked=is_checked)))
+            records.append(Record.from_json(verified(line, is_checked=is_checked)))
         except DamagedError as error:
             damaged.append((number, str(error)))
     if damaged:

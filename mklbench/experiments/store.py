@@ -3,7 +3,7 @@
 Where the splits of a cell share their hyperparameters, each selection has a file as well.
 
 Several processes, also on several machines, may use one store at once: files appear by an atomic
-rename, a finished split is never replaced, and what is damaged (`mklbench.experiments.sealing`)
+rename, a finished split is never replaced, and what is damaged (`mklbench.experiments.checksum`)
 counts as missing and is named.
 """
 
@@ -21,25 +21,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mklbench.errors import InputError
+from mklbench.experiments import files
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.files import (
-    check_directory,
-    check_writable_directory,
-    reason,
-    remove_abandoned,
-    remove_unfinished,
-    retried,
-    write_atomically,
-)
+from mklbench.experiments.checksum import DamagedError, read_verified, warn_damaged, with_checksum
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import CellRecords, RecordSource, shared_selections
-from mklbench.experiments.sealing import (
-    DamagedError,
-    read_sealed,
-    sealed,
-    sealed_canonically,
-    warn_damaged,
-)
 
 _Read = TypeVar("_Read")
 
@@ -52,7 +38,7 @@ class StoreError(InputError):
 
 def cannot_be_written(store: Store, error: OSError) -> StoreError:
     """Build the error for a store that the system does not let us write."""
-    return StoreError(f"results_dir={store.path} cannot be written: {reason(error)}.")
+    return StoreError(f"results_dir={store.path} cannot be written: {files.reason(error)}.")
 
 
 class Store(RecordSource):
@@ -159,10 +145,7 @@ class Store(RecordSource):
         """
         if split not in self.selections(cell):
             content = {"key": cell.key, "split": split, **selection.to_json()}
-            path = self.selection_path(cell, split)
-            # Splits that run at once have to read the same selection, whoever writes it first; only
-            # a file that cannot be read is replaced.
-            self._write(cell, path, content, keep=not os.path.lexists(path))
+            self._write(cell, self.selection_path(cell, split), content)
 
     def _records(self, cell: Cell) -> Iterator[Record]:
         """Read the records of the cell's splits that there are, one after the other."""
@@ -185,14 +168,12 @@ class Store(RecordSource):
         key = _key_of(directory)
         return _read(directory / "cell.json", lambda content: _as_description(content, key))
 
-    def _write(
-        self, cell: Cell, path: Path, content: dict[str, Any], *, keep: bool = False
-    ) -> None:
+    def _write(self, cell: Cell, path: Path, content: dict[str, Any]) -> None:
         try:
             if not (path.parent / "cell.json").exists():  # what is in it is read before a run
                 self._describe(cell)
             _make_room(path)
-            write_atomically(path, sealed_canonically(content), keep=keep)
+            files.write_atomically(path, with_checksum(content))
         except OSError as error:
             raise cannot_be_written(self, error) from error
 
@@ -201,7 +182,7 @@ class Store(RecordSource):
         """Write what went wrong as it is read by people; the record has it as well."""
         with contextlib.suppress(OSError):
             if text:
-                write_atomically(path, text, durable=False)
+                files.write_atomically(path, text, durable=False)
             else:
                 path.unlink(missing_ok=True)
 
@@ -224,7 +205,7 @@ class Store(RecordSource):
         path.parent.mkdir(parents=True, exist_ok=True)
         _make_room(path)
         # A sweep has thousands, and what is lost is written again.
-        write_atomically(path, sealed(_describe(cell), indent=1), durable=False)
+        files.write_atomically(path, with_checksum(_describe(cell), indent=1), durable=False)
 
     def remove_description(self, cell: Cell) -> None:
         """Delete what says of a cell that it is to be run, if there is nothing else of it."""
@@ -237,19 +218,14 @@ class Store(RecordSource):
 
     def check(self) -> None:
         """Raise InputError if what is there is no store, and cannot become one."""
-        check_directory("results_dir", self.path)
+        files.check_directory("results_dir", self.path)
 
     def check_writable(self) -> None:
         """Raise InputError unless records can be written; leave no trace."""
-        check_writable_directory("results_dir", self.path)
-
-    def remove_unfinished(self, cell: Cell, mark: str) -> None:
-        """Delete what a process that was killed was writing for a cell (`files.mark`)."""
-        remove_unfinished(self.directory(cell), mark)
+        files.check_writable_directory("results_dir", self.path)
 
     def tidy(self, cell: Cell) -> None:
-        """Mend a cell's damaged description; delete what writers killed a day ago left."""
-        remove_abandoned(self.directory(cell))
+        """Mend a cell's damaged description."""
         if self.directory(cell).is_dir() and self._description(self.directory(cell)) is None:
             with contextlib.suppress(OSError):  # a finished cell may stand where nobody can write
                 self._describe(cell)
@@ -297,10 +273,10 @@ def traceback_of(record_path: Path) -> Path:
 def names_in(directory: Path) -> list[str]:
     """Return the names in a directory: none, which is said, if it cannot be read."""
     try:
-        return retried(partial(os.listdir, directory))
+        return files.retried(partial(os.listdir, directory))
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR):
-            warn_damaged(directory, f"it cannot be read ({reason(error)})")
+            warn_damaged(directory, f"it cannot be read ({files.reason(error)})")
         return []
 
 
@@ -319,7 +295,7 @@ def _key_of(directory: Path) -> str:
 def _read(path: Path, take: Callable[[dict[str, Any]], _Read]) -> _Read | None:
     """Return what `take` makes of the content of a file; None if it is absent or damaged."""
     try:
-        content = read_sealed(path)
+        content = read_verified(path)
         return None if content is None else take(content)
     except DamagedError as error:
         warn_damaged(path, str(error))

@@ -25,9 +25,9 @@ from mklbench.commands.show import table as print_table
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.cell_checks import check_cell
+from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.records import RecordFile
-from mklbench.experiments.sealing import sealed
 from mklbench.experiments.store import Store
 from mklbench.kernels import KernelOperator
 from mklbench.kernels.base import Array
@@ -212,7 +212,7 @@ def test_written_from_records_alone_these_stay_as_they_are(
     lines = [dict(reversed(line.items())) for line in (failed, *others)]
     for line in lines:
         del line["checksum"], line["schema"]
-    path.write_text("".join(sealed(line) for line in lines), encoding="utf-8")
+    path.write_text("".join(with_checksum(line) for line in lines), encoding="utf-8")
     before = path.read_bytes()
     empty = Store(tmp_path / "empty")
     again = partial(reproduce, ["tiny"], store=empty, write_only=True, from_records=True)
@@ -234,7 +234,9 @@ def test_records_of_another_edition_of_the_data_are_added_to(
     assert here.key != elsewhere.key
     path = results / "records" / "tiny.jsonl"
     path.parent.mkdir(parents=True)
-    path.write_text(sealed(record(0, key=elsewhere.key, svm_calls=1).to_json()), encoding="utf-8")
+    path.write_text(
+        with_checksum(record(0, key=elsewhere.key, svm_calls=1).to_json()), encoding="utf-8"
+    )
     write = partial(reproduce, ["tiny"], store=store, write_only=True, results_dir=str(results))
     with pytest.raises(InputError, match="would lose 1 finished splits"):
         write()

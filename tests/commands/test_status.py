@@ -15,11 +15,11 @@ from narrowing import present
 
 from mklbench import cli
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.execution.lock import Locks, owner_of
 from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.execution.steps import Step
-from mklbench.experiments.sealing import sealed
 from mklbench.experiments.store import Store
 
 SHARED = ("search=first_splits", "search.splits=2", "search.folds=2", "search.grid.algo.C=[2]")
@@ -124,7 +124,7 @@ def test_an_empty_store_is_said_in_one_sentence(
     assert "results_dir=store is a file" in capsys.readouterr().err
 
 
-@pytest.mark.filterwarnings("ignore::mklbench.experiments.sealing.DamagedRecordWarning")
+@pytest.mark.filterwarnings("ignore::mklbench.experiments.checksum.DamagedRecordWarning")
 @pytest.mark.parametrize("content", ["", "{}", '{"schema": 1}', '{"schema": 1, "config": [3]}'])
 def test_damaged_files_count_as_missing(
     store: Store, capsys: pytest.CaptureFixture[str], content: str
@@ -219,7 +219,7 @@ def test_edited_code_leaves_nothing_that_waits(
     before = store.directory(cell).rename(store.path / f"{cell.label}-0123456789ab")
     description = json.loads((before / "cell.json").read_text())
     del description["checksum"]
-    (before / "cell.json").write_text(sealed({**description, "key": "0123456789ab"}))
+    (before / "cell.json").write_text(with_checksum({**description, "key": "0123456789ab"}))
     assert "4 splits forgotten" in redo(capsys, *overrides)
     assert status(capsys)[1] == [
         "There are no runs in store: mklbench run and reproduce put them there."

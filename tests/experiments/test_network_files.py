@@ -16,7 +16,6 @@ from mklbench import cli
 from mklbench.experiments import files
 from mklbench.experiments.execution.overview import overview
 from mklbench.experiments.execution.plan import run_cells
-from mklbench.experiments.files import write_atomically
 from mklbench.experiments.store import Store
 
 SHARED = ("search=first_splits", "search.splits=2", "search.folds=2", "search.grid.algo.C=[1,2]")
@@ -40,21 +39,6 @@ def stale(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Counter[str]:
     for name in ("read", "listdir"):
         monkeypatch.setattr(os, name, once(name, getattr(os, name)))
     return seen
-
-
-@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EDQUOT])
-def test_a_link_that_fails_replaces_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    (tmp_path / "file").write_text("first")
-    monkeypatch.setattr(os, "link", fail)
-    with pytest.raises(OSError, match=os.strerror(number)):
-        write_atomically(tmp_path / "file", "second", keep=True)
-    assert (tmp_path / "file").read_text() == "first"
-    assert os.listdir(tmp_path) == ["file"]
 
 
 @pytest.mark.slow

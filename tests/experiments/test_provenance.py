@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from experiment_fakes import tiny_cell
 
+from mklbench.experiments.checksum import verified, with_checksum
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE, provenance
 from mklbench.experiments.record import Record
-from mklbench.experiments.sealing import opened, sealed
 from mklbench.report.layout.notes import provenance_items
 
 RECORDED = sorted((Path(__file__).parents[2] / "results" / "records").glob("*.jsonl"))
@@ -46,7 +46,7 @@ def test_a_job_says_where_it_ran_and_the_record_keeps_it(monkeypatch: pytest.Mon
     record = in_job(monkeypatch)
     assert (record.provenance["node"], record.provenance["job"]) == ("n07", "12_3")
     assert record.cpu == record.provenance["cpu"]
-    assert Record.from_json(opened(sealed(record.to_json()).encode())) == record
+    assert Record.from_json(verified(with_checksum(record.to_json()).encode())) == record
 
 
 def test_a_child_process_says_what_its_job_has_set() -> None:

@@ -12,7 +12,7 @@ from experiment_fakes import TINY, tiny_cell
 
 from mklbench import cli
 from mklbench import config as configs
-from mklbench.experiments import files, sealing
+from mklbench.experiments import checksum, files
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.store import Store
 
@@ -31,7 +31,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counts[path.name] += 1
         return data
 
-    monkeypatch.setattr(sealing, "read_regular", counting)
+    monkeypatch.setattr(checksum, "read_regular", counting)
     return counts
 
 

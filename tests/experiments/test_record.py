@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from experiment_fakes import tiny_cell
 
+from mklbench.experiments.checksum import DamagedError, verified, with_checksum
 from mklbench.experiments.evaluation import run_split, unfinished
 from mklbench.experiments.record import Record, Selection
-from mklbench.experiments.sealing import DamagedError, opened, sealed
 
 RECORDED = sorted((Path(__file__).parents[2] / "results" / "records").glob("*.jsonl"))
 
@@ -31,8 +31,8 @@ def test_a_recorded_line_is_written_as_it_was_read(path: Path) -> None:
         kind = tuple(json.loads(line)) if number % 50 else ()
         if number % 50 == 0 or kind not in kinds:
             kinds.add(kind)
-            record = Record.from_json(opened(line))
-            assert sealed(record.to_json()).encode() == line
+            record = Record.from_json(verified(line))
+            assert with_checksum(record.to_json()).encode() == line
 
 
 def test_what_older_records_lack_is_none_and_stays_away(done: Record) -> None:

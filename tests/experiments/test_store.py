@@ -6,7 +6,6 @@ import json
 import lzma
 import os
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -108,13 +107,12 @@ def test_a_cell_is_done_only_if_every_split_is(
     [
         b"",
         b"{",
-        b'{"schema": 1, "status": "done"',
         b"[]",
         b"null",
         b"3",
         b"\xff\xfe\x00",
-        b'{"schema": 1, "status": "done", "split": 0}',
-        b'{"schema": 1, "status": "done", "split": 0, "key": "another"}',
+        b'{"schema": 2, "status": "done", "split": 0}',
+        b'{"schema": 2, "status": "done", "split": 0, "key": "another"}',
     ],
 )
 def test_what_cannot_be_read_counts_as_missing(
@@ -220,18 +218,6 @@ def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_old_temporary_files_are_tidied_and_young_ones_are_not(
-    store: Store, cell: Cell, done: list[Record]
-) -> None:
-    store.write(cell, done[0])
-    old, young = (store.directory(cell) / f".split-001.json.{name}.tmp" for name in ("a", "b"))
-    old.write_text("half")
-    young.write_text("half")
-    os.utime(old, (time.time() - 2 * 86400,) * 2)
-    store.tidy(cell)
-    assert (old.exists(), young.exists()) == (False, True)
-
-
 def test_an_export_has_the_same_records(
     store: Store, cell: Cell, done: list[Record], tmp_path: Path
 ) -> None:
@@ -309,24 +295,6 @@ def selections(sharing: Cell) -> dict[int, Selection]:
     return {split: run_selection(sharing, split) for split in range(2)}
 
 
-@pytest.mark.parametrize("hard_links", [True, False])
-def test_a_file_to_be_kept_is_that_of_the_first_writer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hard_links: bool
-) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError(1, "Operation not permitted")
-
-    if not hard_links:
-        monkeypatch.setattr(os, "link", refuse)
-    target = tmp_path / "selection.json"
-    write_atomically(target, "first", keep=True)
-    assert target.read_text() == "first"
-    if hard_links:
-        write_atomically(target, "second", keep=True)
-        assert target.read_text() == "first"
-    assert os.listdir(tmp_path) == ["selection.json"]
-
-
 def test_selections_are_read_as_they_were_written(
     store: Store, sharing: Cell, selections: dict[int, Selection]
 ) -> None:
@@ -338,7 +306,7 @@ def test_selections_are_read_as_they_were_written(
     assert store.read(sharing).status == "missing"
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 1, "split": 0, "key": "another"}'])
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 2, "split": 0, "key": "another"}'])
 def test_a_selection_that_cannot_be_read_counts_as_missing(
     store: Store, sharing: Cell, selections: dict[int, Selection], content: str
 ) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
 
 from benchmarks.output import RESULTS
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.files import write_atomically
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import read_records
-from mklbench.experiments.sealing import sealed_canonically
 from mklbench.experiments.store import Store
 
 # Of every so many splits one has failed, and another has no record yet.
@@ -25,17 +24,11 @@ _N_SHAPES = 500
 _CELL = ("algo=svm", "data=wdbc")
 
 
-def generate(
-    path: Path,
-    n_cells: int,
-    n_splits: int,
-    seal: Callable[[Mapping[str, Any]], str] = sealed_canonically,
-) -> tuple[Store, list[Cell]]:
+def generate(path: Path, n_cells: int, n_splits: int) -> tuple[Store, list[Cell]]:
     """Make a store of `n_cells` cells with `n_splits` splits each; return it with its cells.
 
     The cells are those of a sweep over C. Their records are those of a paper's table, in turn,
-    under the key of the cell: nothing is fitted. `seal` lays a record out: `sealed` does as stores
-    did before.
+    under the key of the cell: nothing is fitted.
     """
     store = Store(path)
     short = ["algo=svm", "data=wdbc", f"split.n_splits={n_splits}"]
@@ -45,7 +38,7 @@ def generate(
         store.describe(cell)
         for record in _records(cell, shapes):
             place = store.record_path(cell, record.split)
-            write_atomically(place, seal(record.to_json()), durable=False)
+            write_atomically(place, with_checksum(record.to_json()), durable=False)
     return store, cells
 
 

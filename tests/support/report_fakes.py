@@ -12,9 +12,9 @@ import pytest
 
 from mklbench import resources
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import CellRecords, RecordSource
-from mklbench.experiments.sealing import sealed
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.analysis.places import slot_records
 from mklbench.report.document import Document
@@ -181,7 +181,9 @@ def only_tables(monkeypatch: pytest.MonkeyPatch, directory: Path, **contents: st
 def edit_lines(path: Path, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
     """Apply a change to each line of a file of records."""
     changed = [change(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
-    path.write_text("".join(sealed(item) for item in changed if item is not None), encoding="utf-8")
+    path.write_text(
+        "".join(with_checksum(item) for item in changed if item is not None), encoding="utf-8"
+    )
 
 
 def plain(document: Document) -> str:

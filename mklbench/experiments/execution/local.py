@@ -12,19 +12,18 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
+import multiprocessing
 import os
 import signal
 import sys
 import tempfile
 import time
-import traceback
-import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from typing import BinaryIO, NoReturn
+from multiprocessing.context import ForkProcess
+from typing import BinaryIO
 
 from mklbench.cores import allowing, n_threads
 from mklbench.errors import InputError
@@ -34,6 +33,7 @@ from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.pending import LOOK_AGAIN, Pending, Stamp
 from mklbench.experiments.execution.steps import Step, give_up, take
 from mklbench.experiments.progress import Progress
+from mklbench.experiments.record import Ended
 from mklbench.experiments.store import Store, StoreError
 
 _PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
@@ -54,7 +54,7 @@ class Job:
         What the engine calls it.
     seconds : float or None
         After which no step is begun.
-    stop : callable or None
+    stop : callable
         Asked every half second whether to end the workers and return.
     before : mapping of Step or None
         That of the driver's `Pending`.
@@ -62,7 +62,7 @@ class Job:
 
     name: str = ""
     seconds: float | None = None
-    stop: Callable[[], bool] | None = None
+    stop: Callable[[], bool] = lambda: False
     before: Mapping[Step, Stamp] | None = None
 
 
@@ -124,8 +124,8 @@ class Local:
             try:
                 pool.run()
             finally:
-                for worker in pool.workers:
-                    worker.end(store)
+                for worker in list(pool.workers):
+                    pool.end(worker)
         return pending.errors
 
     def serve(self, connection: Connection, steps: Sequence[Step], store: Store) -> None:
@@ -162,32 +162,11 @@ class Local:
 
 @dataclass
 class _Worker:
-    pid: int
+    process: ForkProcess
     connection: Connection
     log: BinaryIO
-    mark: str
     step: Step | None = None
     began: float = 0.0
-
-    def give(self, step: Step, number: int) -> None:
-        self.step, self.began = step, time.monotonic()
-        with contextlib.suppress(OSError):  # its death is seen when it is listened to
-            self.connection.send(number)
-
-    def end(self, store: Store) -> tuple[str, str]:
-        """Kill the process, if it has not died, and tidy up; return how it ended, what it said."""
-        os.kill(self.pid, signal.SIGKILL)
-        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        self.connection.close()
-        if self.step is not None:
-            store.remove_unfinished(self.step.cell, self.mark)
-        with self.log:
-            self.log.seek(0)
-            printed = self.log.read().decode(errors="replace")[-_MOST_CHARACTERS:]
-        if code >= 0:
-            return f"exit status {code}", printed
-        memory = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
-        return f"{signal.Signals(-code).name}{memory}", printed
 
 
 class _Pool:
@@ -195,54 +174,71 @@ class _Pool:
         self, executor: Local, pending: Pending, steps: Sequence[Step], store: Store
     ) -> None:
         self._executor, self._pending, self._store = executor, pending, store
-        job = executor.job
-        self._stop = job.stop or (lambda: False)
-        self._looks = job.stop is not None
         self._steps, self._numbers = steps, {step: number for number, step in enumerate(steps)}
-        self._until = None if job.seconds is None else time.monotonic() + job.seconds
+        self._timeout = float("inf") if executor.timeout is None else executor.timeout
+        self._began = time.monotonic()
         self.workers: list[_Worker] = []
 
     def run(self) -> None:
         """Keep the workers busy until nothing is left."""
-        while not self._stop():
-            self._hand_out()
+        job = self._executor.job
+        while not job.stop():
+            if job.seconds is None or time.monotonic() - self._began < job.seconds:
+                self._hand_out()
             busy = {worker.connection: worker for worker in self.workers if worker.step}
-            if not busy and (self._pending.is_empty or self._until is not None):
+            if not busy and (self._pending.is_empty or job.seconds is not None):
                 break
-            for ready in wait(list(busy), self._patience(len(busy))):
+            for ready in wait(list(busy), LOOK_AGAIN):
                 self._hear(busy[ready])  # type: ignore[index]
-            self._end_overdue()
+            for worker in list(self.workers):
+                if worker.step and time.monotonic() - worker.began >= self._timeout:
+                    message = f"stopped after {self._timeout:g} s (timeout)"
+                    self._lose(worker, worker.step, "timeout", message)
+
+    def end(self, worker: _Worker) -> tuple[str, str]:
+        """Kill a worker, if it has not died; return how it ended, what it said."""
+        self.workers.remove(worker)
+        worker.process.kill()
+        worker.process.join()
+        worker.connection.close()
+        with worker.log as log:
+            log.seek(0)
+            printed = log.read().decode(errors="replace")[-_MOST_CHARACTERS:]
+        code = worker.process.exitcode or 0
+        if code >= 0:
+            return f"exit status {code}", printed
+        memory = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
+        return f"{signal.Signals(-code).name}{memory}", printed
 
     def _hand_out(self) -> None:
-        if self._until is not None and time.monotonic() > self._until:
-            return
         idle = [worker for worker in self.workers if worker.step is None]
         while idle or len(self.workers) < self._executor.at_once:
             if (step := self._pending.begin()) is None:
                 return
-            if not idle:
-                idle = [self._started()]
-                self.workers += idle
-            idle.pop().give(step, self._numbers[step])
+            worker = idle.pop() if idle else self._started()
+            worker.step, worker.began = step, time.monotonic()
+            with contextlib.suppress(OSError):  # its death is seen when it is listened to
+                worker.connection.send(self._numbers[step])
 
     def _started(self) -> _Worker:
-        ours, theirs = Pipe()
-        mark, parent = uuid.uuid4().hex[:12], os.getpid()
+        ours, theirs = multiprocessing.Pipe()
         log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
+
+        def serve() -> None:
+            for other in self.workers:
+                other.connection.close()
+            ours.close()
+            _begin_worker(log)
+            with contextlib.suppress(EOFError, BrokenPipeError):  # the parent has ended
+                self._executor.serve(theirs, self._steps, self._store)
+
+        process = multiprocessing.get_context("fork").Process(target=serve)
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # none is to be heard by both
         try:
             with warnings.catch_warnings():
                 # Other threads only beat and draw: nothing that a worker uses is theirs.
                 warnings.simplefilter("ignore", DeprecationWarning)
-                pid = os.fork()
-            if pid == 0:
-                for other in self.workers:
-                    other.connection.close()
-                ours.close()
-                files.mark = mark
-                _be_worker(
-                    parent, log, lambda: self._executor.serve(theirs, self._steps, self._store)
-                )
+                process.start()
         except OSError as error:
             raise InputError(
                 f"jobs={self._executor.at_once} is not possible: a worker process cannot be "
@@ -251,7 +247,8 @@ class _Pool:
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         theirs.close()
-        return _Worker(pid, ours, log, mark)
+        self.workers.append(_Worker(process, ours, log))
+        return self.workers[-1]
 
     def _hear(self, worker: _Worker) -> None:
         """Take one answer of a worker, or note its death."""
@@ -260,10 +257,7 @@ class _Pool:
         try:
             kind, said = worker.connection.recv()
         except (EOFError, OSError):
-            self.workers.remove(worker)
-            how, printed = worker.end(self._store)
-            give_up(step, self._store, "failed", f"the worker process died ({how})", printed)
-            self._pending.end(step)
+            self._lose(worker, step, "failed")
             return
         if kind not in ("ended", "refused", "store"):
             self._pending.advance(step, kind, said)
@@ -275,26 +269,12 @@ class _Pool:
             self._pending.refuse(step.cell.key, said)
         self._pending.end(step)
 
-    def _patience(self, n_busy: int) -> float | None:
-        """Return the seconds after which there is something else to be looked at."""
-        timeout = self._executor.timeout
-        began = [worker.began for worker in self.workers if worker.step]
-        times = [] if timeout is None or not began else [min(began) + timeout - time.monotonic()]
-        others = n_busy < self._executor.at_once and not self._pending.is_empty
-        if others or self._looks:
-            times.append(LOOK_AGAIN)
-        return max(0.0, min(times)) if times else None
-
-    def _end_overdue(self) -> None:
-        timeout = self._executor.timeout
-        for worker in list(self.workers) if timeout is not None else ():
-            step = worker.step
-            if step is not None and time.monotonic() - worker.began >= (timeout or 0.0):
-                self.workers.remove(worker)
-                worker.end(self._store)
-                message = f"stopped after {timeout:g} s (timeout)"
-                give_up(step, self._store, "timeout", message)
-                self._pending.end(step)
+    def _lose(self, worker: _Worker, step: Step, status: Ended, message: str = "") -> None:
+        """Record that a worker has ended without a result, after it has been killed if need be."""
+        how, printed = self.end(worker)
+        message = message or f"the worker process died ({how})"
+        give_up(step, self._store, status, message, printed or None)
+        self._pending.end(step)
 
 
 def _now_and_then(send: Callable[[tuple[int, int]], None]) -> Callable[[int, int], None]:
@@ -310,26 +290,16 @@ def _now_and_then(send: Callable[[tuple[int, int]], None]) -> Callable[[int, int
     return tell
 
 
-def _be_worker(parent: int, log: BinaryIO, serve: Callable[[], None]) -> NoReturn:
-    """Serve in this process, a fork of the parent, until the parent has ended or says so."""
-    try:
-        if sys.platform == "linux":
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
-        signal.set_wakeup_fd(-1)
-        for number in _SIGNALS:  # the parent decides what they mean
-            signal.signal(number, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-        os.dup2(log.fileno(), 1)
-        os.dup2(log.fileno(), 2)
-        # New ones, as another thread may have had a lock of the old ones.
-        sys.stdout = sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
-        faulthandler.enable(log)  # a crash leaves its place there
-        serve()
-    except (EOFError, BrokenPipeError):  # the parent has ended
-        pass
-    except BaseException:
-        os.write(2, traceback.format_exc().encode())
-    finally:
-        os._exit(1)
+def _begin_worker(log: BinaryIO) -> None:
+    """Die with the parent, leave signals to it, and print into a file of one's own."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    signal.set_wakeup_fd(-1)
+    for number in _SIGNALS:  # the parent decides what they mean
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+    os.dup2(log.fileno(), 1)
+    os.dup2(log.fileno(), 2)
+    # New ones, as another thread may have had a lock of the old ones.
+    sys.stdout = sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
+    faulthandler.enable(log)  # a crash leaves its place there

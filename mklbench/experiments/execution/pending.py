@@ -13,8 +13,8 @@ from pathlib import Path
 
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.lock import Locks, holder
-from mklbench.experiments.execution.steps import Step, is_done, record
-from mklbench.experiments.files import stamp
+from mklbench.experiments.execution.steps import Step, is_done, record, result_path
+from mklbench.experiments.files import remove_unfinished, stamp
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.store import Store, cannot_be_written
 
@@ -26,8 +26,7 @@ Stamp = tuple[int | None, ...]
 
 def lock_path(store: Store, step: Step) -> Path:
     """Return the place of the lock of a step, beside that of its result."""
-    place = store.selection_path if step.selects else store.record_path
-    return place(step.cell, step.split).with_suffix(".lock")
+    return result_path(store, step).with_suffix(".lock")
 
 
 def clear_done(cell: Cell, store: Store) -> None:
@@ -132,6 +131,7 @@ class Pending:
 
     def end(self, step: Step) -> None:
         """Take note that a step that was begun here has ended, in whatever way."""
+        remove_unfinished(result_path(self._store, step))
         self._locks.release(lock_path(self._store, step))
         self._account(step)
 

@@ -152,7 +152,7 @@ def take_steps(
     seconds: float,
     *,
     name: str,
-    stop: Callable[[], bool] | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> dict[str, str]:
     """Be a job on its node: take steps, one after the other, as long as nobody has them in hand.
 
@@ -168,7 +168,7 @@ def take_steps(
         After which no step is begun.
     name : str
         What the engine calls the job, for locks and records.
-    stop : callable or None, default=None
+    stop : callable, optional
         Asked every half second whether the job is to end.
 
     Returns

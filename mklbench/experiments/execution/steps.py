@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import traceback
 from dataclasses import dataclass
+from pathlib import Path
 
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import (
@@ -48,6 +49,12 @@ def missing_steps(cell: Cell, store: Store) -> list[Step]:
         *(Step(cell, split, selects=True) for split in found.missing_selections if splits),
         *(Step(cell, split) for split in splits),
     ]
+
+
+def result_path(store: Store, step: Step) -> Path:
+    """Return the file of the result of a step."""
+    place = store.selection_path if step.selects else store.record_path
+    return place(step.cell, step.split)
 
 
 def is_done(step: Step, store: Store) -> bool:

@@ -11,11 +11,11 @@ import pytest
 from generated_store import ONE_IN, generate
 
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.checksum import DamagedRecordWarning
 from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.overview import overview
 from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.steps import Step
-from mklbench.experiments.sealing import DamagedRecordWarning
 from mklbench.experiments.store import Store
 
 N_SPLITS = ONE_IN + 5

@@ -17,8 +17,8 @@ from mklbench.commands.check import check as run_check
 from mklbench.commands.check import write_records
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.records import RecordFile
-from mklbench.experiments.sealing import sealed
 from mklbench.report.check import recorded as kept
 from mklbench.report.check.recorded import load_check
 from mklbench.resources import recorded_results
@@ -294,7 +294,9 @@ class TestNewAlgorithms:
         assert check(recorded) == 0
         assert "The check passed: 6 same." in capsys.readouterr().out
         items = [json.loads(line) for line in path.read_text().splitlines()]
-        path.write_text("".join(sealed({**i, "objective": 2 * i["objective"]}) for i in items))
+        path.write_text(
+            "".join(with_checksum({**i, "objective": 2 * i["objective"]}) for i in items)
+        )
         assert check(recorded) == 1
         assert "MOVED: algorithms, svm: objective" in capsys.readouterr().out
 
