@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from mklbench import mat_files
 from mklbench.data.dataset import Split
-from mklbench.data.files import unpack
 from mklbench.data.own import Table, names_subjects, table_of
 from mklbench.data.schema import Layout
-from mklbench.data.tables import Cells
+from mklbench.data.tables import Cells, shortened
 from mklbench.errors import DataError, first_line, hint
 
 # The values of `Layout.inputs` that are no names, and that of `Layout.label`.
@@ -35,13 +34,14 @@ PART = re.compile(
     r"(?:idx_?)?(?P<part>trn?|train(?:ing)?|val(?:id(?:ation)?)?|tst|te(?:st)?)"
     r"(?:_?(?:idx|ind|index|indices|rows?))?_?(?P<number>\d*)|folds?"
 )
+_Arrays = Mapping[str, Any]
 
 
 def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
     """Parse a NumPy archive with the arrays that `layout` names, or the user's own.
 
     The arrays train_1, test_1, train_2, ..., or train and test, are the rows, from 0, of splits
-    that the file holds. Of a shipped set the inputs view may be several arrays view_1, view_2, ...
+    that a shipped set holds. Its inputs view may be several arrays view_1, view_2, ...
 
     Parameters
     ----------
@@ -63,23 +63,17 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
 
         return _of_matrix(load_npz(io.BytesIO(content)).toarray(), layout, place)
     if layout.own:
-        return _of_own(arrays, layout, place)
+        return _of_arrays(arrays, layout, place)
     names = _numbered(arrays, "train") or [name for name in ("train",) if name in arrays]
-    pairs = [(arrays[name], arrays[name.replace("train", "test")]) for name in names]
-    views = [arrays[name] for name in _numbered(arrays, layout.inputs)]
-    if views:
-        arrays = {**arrays, layout.inputs: _as_cell(views)}
-    return _table(arrays, layout, pairs, place)
+    splits = [(arrays[name], arrays[name.replace("train", "test")]) for name in names]
+    if views := _numbered(arrays, layout.inputs):
+        cell = np.empty(len(views), dtype=object)
+        cell[:] = [arrays[name] for name in views]
+        arrays = {**arrays, layout.inputs: cell}
+    return _of_arrays(arrays, layout, place, splits)
 
 
-def _as_cell(views: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return several arrays as a MATLAB file has them, an array of objects."""
-    cell = np.empty(len(views), dtype=object)
-    cell[:] = views
-    return cell
-
-
-def _numbered(arrays: Mapping[str, Any], name: str) -> list[str]:
+def _numbered(arrays: _Arrays, name: str) -> list[str]:
     """Return name_1, name_2, ... as far as there are such arrays."""
     each = (f"{name}_{k}" for k in itertools.count(1))
     return list(itertools.takewhile(arrays.__contains__, each))
@@ -93,21 +87,20 @@ def read_npz(content: bytes, place: str) -> dict[str, NDArray[Any]]:
     DataError
         It is no such archive, or holds an array of objects.
     """
-    name = ""
+    return _loaded(content, place, lambda archive: {name: archive[name] for name in archive.files})
+
+
+def _loaded(content: bytes, place: str, taken: Callable[[Any], Any]) -> Any:
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            found = {}
-            for name in archive.files:
-                found[name] = archive[name]
-            return found
+        return taken(np.load(io.BytesIO(content), allow_pickle=False))
     except Exception as error:  # a damaged file makes the readers raise almost anything
-        if "allow_pickle" in str(error) and name:
+        if "Object arrays" in str(error):
             raise DataError(
-                f"{place} has an array {name} of objects, which only Python's pickle reads: save "
-                f"it as text or numbers, as in np.savez(file, {name}={name}.astype(str))."
+                f"{place} has an array of objects, which only Python's pickle reads: save it as "
+                "text or numbers, as in np.savez(file, y=y.astype(str))."
             ) from error
         raise DataError(
-            f"{place} is not an archive of arrays (npz): {first_line(error)}."
+            f"{place} is not a file of NumPy's, or damaged: {first_line(error)}."
         ) from error
 
 
@@ -121,13 +114,7 @@ def parse_npy(content: bytes, layout: Layout, place: str) -> Table:
     DataError
         It is damaged, no matrix, or as `mklbench.data.own.table_of`.
     """
-    try:
-        matrix = np.load(io.BytesIO(content), allow_pickle=False)
-    except Exception as error:  # a damaged file makes the reader raise almost anything
-        raise DataError(
-            f"{place} is not an array of NumPy's: it is damaged ({first_line(error)})."
-        ) from error
-    return _of_matrix(matrix, layout, place)
+    return _of_matrix(_loaded(content, place, np.asarray), layout, place)
 
 
 def _of_matrix(matrix: NDArray[Any], layout: Layout, place: str) -> Table:
@@ -154,14 +141,12 @@ def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
     """
     variables = read_mat(content, place)
     if layout.struct is None:
-        if layout.own:
-            return _of_own(_with_fields(variables), layout, place)
-        return _table(variables, layout, (), place)
+        return _of_arrays(_with_fields(variables) if layout.own else variables, layout, place)
     fields = _fields(variables.get(layout.struct))
-    if fields is None:
-        raise DataError(f"{place} has no struct {layout.struct}.")
-    train, test = (_array(fields, name, place) for name in ("train", "test"))
-    return _table(fields, layout, zip(train - 1.0, test - 1.0, strict=True), place)
+    if absent := {"train", "test"} - set(fields or {}):
+        raise DataError(f"{place} has no struct {layout.struct} with {' and '.join(absent)}.")
+    splits = zip(fields["train"] - 1.0, fields["test"] - 1.0, strict=True)
+    return _of_arrays(fields, layout, place, splits)
 
 
 def read_mat(content: bytes, place: str) -> dict[str, Any]:
@@ -200,70 +185,63 @@ def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Tab
     """
     from sklearn.datasets import load_svmlight_files
 
-    streams = [io.BytesIO(unpack(content, place)) for content in contents]
+    zero_based = "auto" if layout.own else layout.zero_based
     try:
-        zero_based = "auto" if layout.own else layout.zero_based
-        found = load_svmlight_files(streams, zero_based=zero_based, query_id=True)
+        found = load_svmlight_files(
+            list(map(io.BytesIO, contents)), zero_based=zero_based, query_id=True
+        )
     except (ValueError, OverflowError, MemoryError) as error:
         raise DataError(f"{place} is not in svmlight's format: {first_line(error)}.") from error
-    inputs, labels, queries = found[::3], np.concatenate(found[1::3]), np.concatenate(found[2::3])
-    X = np.vstack([rows.toarray() for rows in inputs])
+    X = np.vstack([rows.toarray() for rows in found[::3]])
     if not X.size:
         raise DataError(f"{place} has no row with a label and an input: give one a line.")
+    labels, queries = np.concatenate(found[1::3]), np.concatenate(found[2::3])
+    arrays = {"x": X, "y": labels} | ({"qid": queries} if len(queries) == len(X) else {})
+    return _of_arrays(arrays, replace(layout, inputs="x", label="y"), place)
+
+
+def _of_arrays(
+    arrays: _Arrays, layout: Layout, place: str, splits: Iterable[tuple[Any, Any]] = ()
+) -> Table:
+    """Return the table of named arrays, which are asked about as the columns of a file are."""
     if layout.own:
-        if len(queries) == len(X) and layout.groups is None and layout.index == "ask":
-            raise DataError(
-                f"{place} has queries (qid): set data.groups=qid to keep the rows of each on one "
-                "side of every split, or data.index=keep to do without."
-            )
-        groups = queries if layout.groups == "qid" and len(queries) == len(X) else None
-        return _of_columns(X, labels, groups, layout, place)
-    return _table({"x": X, "y": labels}, replace(layout, inputs="x", label="y"), (), place)
-
-
-def _of_columns(X: NDArray[Any], labels: Any, groups: Any, layout: Layout, place: str) -> Table:
-    """Return the table of inputs, labels and groups, which are asked about as columns of a file."""
-    columns = [*X.T, labels] + ([] if groups is None else [np.array(groups, dtype=object)])
-    stated = replace(
-        layout,
-        header=False,
-        label=X.shape[1] + 1,
-        groups=None if groups is None else X.shape[1] + 2,
-    )
-    return table_of(Cells(columns), stated, place)
-
-
-def _of_own(arrays: Mapping[str, Any], layout: Layout, place: str) -> Table:
-    """Parse a file of the user's own, whose arrays are found by their names and shapes."""
-    arrays, split = _joined_parts(arrays, place)
-    inputs, label = choose_arrays(arrays, layout, place)
+        arrays, splits = _joined_parts(arrays, place)
+    inputs, label = _choice(arrays, layout, place)
     labels = texts(arrays[label])
     if labels is None:
         raise DataError(
-            f"{place} has labels {label} of shape {np.shape(arrays[label])}: a vector with one "
-            "number or text a row is needed; name another array with data.label=NAME."
+            f"{place} has labels {label} of shape {np.shape(arrays[label])} that are no vector "
+            "with one number or text a row: name another array with data.label=NAME."
         )
-    groups = None
-    of_rows = (name for name in arrays if len(texts(arrays[name]) or ()) == len(labels))
-    named = [name for name in of_rows if name != label and names_subjects(name)]
-    if named and layout.groups is None and layout.index == "ask":
+    named = [name for name in arrays if names_subjects(name) and name != label
+             and len(texts(arrays[name]) or ()) == len(labels)]  # fmt: skip
+    if layout.own and named and layout.groups is None and layout.index == "ask":
         raise DataError(
             f"{place} has an array {named[0]} with a value a row: set data.groups={named[0]} to "
             "keep the rows of each on one side of every split, or data.index=keep to do without."
         )
+    groups = None
     if layout.groups is not None:
-        if layout.groups not in arrays:
-            raise _absent("groups", str(layout.groups), arrays, place)
-        groups = texts(arrays[str(layout.groups)])
-        if groups is None or len(groups) != len(labels):
-            raise DataError(
-                f"data.groups={layout.groups} of {place} is no vector of {len(labels)}."
-            )
-    views = [] if inputs is None else _matrices(arrays, inputs, label, len(labels), place)
-    X = np.hstack(views) if views else np.empty((len(labels), 0))
-    table = _of_columns(X, np.array(labels, object), groups, layout, place)
-    table = replace(table, label=f"array {label}", splits=(split,) if split else ())
-    if split and table.dropped_rows:
+        groups = texts(arrays.get(str(layout.groups), ()))
+        if len(groups or ()) != len(labels):
+            raise _absent("groups", str(layout.groups), named, place)
+    views = [] if inputs is None else _matrices(arrays, inputs, len(labels), place)
+    columns = [column for view in views for column in view.T] + [np.array(labels, object)]
+    columns += [] if groups is None else [np.array(groups, object)]
+    n_inputs = sum(view.shape[1] for view in views)
+    stated = replace(
+        layout, header=False, label=n_inputs + 1, groups=n_inputs + 2 if groups else None
+    )
+    table = table_of(Cells(columns), stated, place)
+    table = replace(
+        table,
+        label=f"array {label}",
+        splits=tuple(
+            (np.ravel(train).astype(np.int64), np.ravel(test).astype(np.int64))
+            for train, test in splits
+        ),
+    )
+    if table.splits and table.dropped_rows:
         raise DataError(
             f"{place} has rows with a missing value beside fixed training and test arrays: leave "
             "these rows out of both."
@@ -273,14 +251,14 @@ def _of_own(arrays: Mapping[str, Any], layout: Layout, place: str) -> Table:
     return table.in_views(np.cumsum([0, *(view.shape[1] for view in views)]).tolist())
 
 
-def _joined_parts(arrays: Mapping[str, Any], place: str) -> tuple[dict[str, Any], Split | None]:
+def _joined_parts(arrays: _Arrays, place: str) -> tuple[_Arrays, tuple[Split, ...]]:
     """Put training and test arrays, x_train and the like, under each other, as a fixed split."""
     parts: dict[str, str] = {}
     for name in arrays:
         if found := _XY.fullmatch(name.lower()):
             parts[f"{found[1] or found[4]} {found[2] or found[3]}"] = name
     if not {"x train", "y train", "x test", "y test"} <= set(parts):
-        return dict(arrays), None
+        return arrays, ()
     if len(parts) > 4:
         raise DataError(
             f"{place} has arrays {', '.join(parts.values())}: put the rows for validation into the "
@@ -288,131 +266,53 @@ def _joined_parts(arrays: Mapping[str, Any], place: str) -> tuple[dict[str, Any]
             "name those of each part with split=file."
         )
     both = {name: value for name, value in arrays.items() if name not in parts.values()}
-    for what in "xy":
-        pieces = [np.asarray(arrays[parts[f"{what} {part}"]]) for part in ("train", "test")]
-        if what == "y":
-            pieces = [np.asarray(texts(piece) or (), object) for piece in pieces]
-        both[what] = np.concatenate(pieces)
-    n_train = np.shape(arrays[parts["x train"]])[0]
+    pieces = [np.asarray(arrays[parts[f"x {part}"]]) for part in ("train", "test")]
+    both["x"] = np.concatenate(pieces)
+    labels = [texts(arrays[parts[f"y {part}"]]) or () for part in ("train", "test")]
+    both["y"] = np.array([label for of_part in labels for label in of_part])
     rows = np.arange(len(both["x"]))
-    return both, (rows[:n_train], rows[n_train:])
+    return both, ((rows[: len(pieces[0])], rows[len(pieces[0]) :]),)
 
 
-def _matrices(
-    arrays: Mapping[str, Any], inputs: str, label: str, n_samples: int, place: str
-) -> list[NDArray[Any]]:
-    """Return the inputs, one matrix (n, d) or several, with a row a sample."""
-    views = _cell(arrays, inputs, place)
+def _matrices(arrays: _Arrays, inputs: str, n_samples: int, place: str) -> list[NDArray[Any]]:
+    """Return the inputs, one matrix (n, d) or the several of a cell, with a row a sample."""
+    value = np.asarray(arrays[inputs])
+    views = [np.asarray(item) for item in (value.ravel() if value.dtype == object else [value])]
+    for view in views:
+        if view.dtype.kind not in "biuf":
+            raise DataError(f"{place} has an array {inputs} that does not hold numbers.")
+        if view.ndim != 2 or n_samples not in view.shape:
+            raise DataError(
+                f"{place} has inputs {inputs} of shape {view.shape} for {n_samples} labels: one "
+                "row of inputs a label is needed."
+            )
     # A square array has its rows first, as most files do.
-    if odd := [view.shape for view in views if view.ndim != 2 or n_samples not in view.shape]:
-        raise DataError(
-            f"{place} has inputs {inputs} of shape {odd[0]} for {n_samples} labels {label}: "
-            f"one row of inputs a label is needed."
-        )
     return [view if len(view) == n_samples else view.T for view in views]
 
 
-def _cell(variables: Mapping[str, Any], name: str, place: str) -> list[NDArray[Any]]:
-    """Return the arrays of a cell, which loadmat gives as an array of objects, or the one array."""
-    value = np.asarray(variables.get(name))
-    if value.dtype != object or not value.size or name not in variables:
-        return [_array(variables, name, place)]
-    return [_array({name: item}, name, place) for item in value.ravel()]
-
-
-def _table(
-    arrays: Mapping[str, Any], layout: Layout, pairs: Iterable[tuple[Any, Any]], place: str
-) -> Table:
-    """Return the table of a shipped set, whose content is verified; its inputs may be views."""
-    label = str(layout.label)
-    labels = _cell(arrays, label, place)
-    if any(not np.array_equal(labels[0].ravel(), other.ravel()) for other in labels[1:]):
-        raise DataError(f"{place} has views whose labels {label} differ.")
-    views = _matrices(arrays, layout.inputs, label, labels[0].size, place)
-    X = np.hstack(views).astype(np.float64, copy=False)
-    missing = np.isnan(X) & (layout.impute is not None)
-    if not (np.isfinite(X) | missing).all():
-        raise DataError(f"{place} holds NaN or infinite values in {layout.inputs}.")
-    groups = layout.groups and texts(_array(arrays, str(layout.groups), place))
-    return Table(
-        X=X,
-        labels=tuple(f"{label:.17g}" for label in labels[0].ravel().astype(np.float64).tolist()),
-        groups=groups or None,
-        feature_names=tuple(f"x{i + 1}" for i in range(X.shape[1])),
-        splits=tuple(
-            (np.asarray(train).ravel().astype(np.int64), np.asarray(test).ravel().astype(np.int64))
-            for train, test in pairs
-        ),
-        view_sizes=tuple(view.shape[1] for view in views) if len(views) > 1 else (),
-    )
-
-
-def _fields(value: Any) -> dict[str, Any] | None:
+def _fields(value: Any) -> dict[str, Any]:
     """Fields of a MATLAB struct, which loadmat gives as a structured array of shape (1, 1)."""
     if value is None or np.asarray(value).dtype.names is None or np.size(value) != 1:
-        return None
+        return {}
     return {field: value[field].item() for field in value.dtype.names}
 
 
-def _with_fields(variables: Mapping[str, Any]) -> dict[str, Any]:
+def _with_fields(variables: _Arrays) -> dict[str, Any]:
     """Return variables with the fields of structs in their place."""
     found: dict[str, Any] = {}
     for name, value in variables.items():
-        fields = _fields(value)
-        if fields is None:
-            found[name] = value
-            continue
+        fields = _fields(value) or {name: value}
         for field, inside in fields.items():
-            taken = field in found or field in variables
+            taken = field in found or (field != name and field in variables)
             found[f"{name}.{field}" if taken else field] = inside
     return found
-
-
-def _array(arrays: Mapping[str, Any], name: str, place: str) -> NDArray[Any]:
-    if name not in arrays:
-        raise DataError(f"{place} has no array {name}.")
-    array = np.asarray(arrays[name])
-    if array.dtype.kind not in "biuf":
-        raise DataError(f"{place} has an array {name} that does not hold numbers.")
-    return array
-
-
-def choose_arrays(arrays: Mapping[str, Any], layout: Layout, place: str) -> tuple[str | None, str]:
-    """Return the names of the inputs, None for a file of labels alone, and of the labels.
-
-    Parameters
-    ----------
-    arrays : mapping of str to object
-        What the file holds.
-    layout : Layout
-        ``inputs`` is a name, "auto" or "none"; ``label`` a name or "last", which leaves it open.
-    place : str
-        The file's name in messages.
-
-    Raises
-    ------
-    DataError
-        A name is not there, or several arrays would do, or none.
-    """
-    label = str(layout.label)
-    if label.lower() == LAST and LAST not in arrays:
-        label = _label({k: v for k, v in arrays.items() if k != layout.groups}, place)
-    elif label not in arrays:
-        raise _absent("label", label, arrays, place)
-    n_samples = len(texts(arrays[label]) or ())
-    if layout.inputs == NONE:
-        return None, label
-    if layout.inputs == AUTO and AUTO not in arrays:
-        return _inputs({k: v for k, v in arrays.items() if k != label}, n_samples, place), label
-    if layout.inputs not in arrays:
-        raise _absent("inputs", layout.inputs, arrays, place)
-    return layout.inputs, label
 
 
 def texts(value: Any) -> tuple[str, ...] | None:
     """Return labels as texts: a vector or a cell of numbers or texts, or one-hot; None for others.
 
-    Of a one-hot matrix (n, k) a label is the number of its class, from 1.
+    Of a one-hot matrix (n, k) a label is the number of its class, from 1. Of a cell that repeats
+    the labels for each view they are those of the first.
     """
     array = np.asarray(value)
     if array.ndim == 2 and min(array.shape) > 1 and array.dtype.kind in "biuf":
@@ -422,6 +322,8 @@ def texts(value: Any) -> tuple[str, ...] | None:
         return None
     if array.dtype == object:
         items = [np.asarray(item) for item in array.ravel()]
+        if items and items[0].size > 1 and all(np.array_equal(items[0], one) for one in items):
+            return texts(items[0])
         if any(item.size != 1 or item.dtype.kind not in "US" for item in items):
             return None
         array = np.array([item.item() for item in items])
@@ -432,60 +334,65 @@ def texts(value: Any) -> tuple[str, ...] | None:
     return tuple(f"{number:.17g}" for number in array.astype(np.float64).ravel())
 
 
-def _label(arrays: Mapping[str, Any], place: str) -> str:
+def _choice(arrays: _Arrays, layout: Layout, place: str) -> tuple[str | None, str]:
+    """Return the names of the inputs, None for labels alone, and of the labels."""
+    label, inputs = str(layout.label), layout.inputs
+    if label.lower() == LAST and LAST not in arrays:
+        label = _label({k: v for k, v in arrays.items() if k != layout.groups}, place)
+    for option, name, accepted in (("label", label, ()), ("inputs", inputs, (AUTO, NONE))):
+        if name not in (*arrays, *accepted):
+            raise _absent(option, name, arrays, place)
+    if inputs in arrays or inputs == NONE:
+        return None if inputs == NONE else inputs, label
+    others = {name: value for name, value in arrays.items() if name != label}
+    return _inputs(others, len(texts(arrays[label]) or ()), place), label
+
+
+def _label(arrays: _Arrays, place: str) -> str:
     vectors = [name for name, value in arrays.items() if len(texts(value) or ()) > 1]
     for usual in _LABELS:
-        named = [name for name in vectors if name.lower() in usual]
-        if named:
-            return _only(named, "label", "labels", place)
-    flat = [name for name in vectors if min(np.shape(arrays[name]), default=0) < 2
-            or np.ndim(arrays[name]) == 1]  # fmt: skip
-    others = [name for name in flat if not PART.fullmatch(name.lower())]
-    if not others:
-        raise DataError(
-            f"{place} holds no vector of labels, only {_listed(arrays)}: name the file that has "
-            "them, or the array with data.label=NAME."
-        )
-    return _only(others, "label", "labels", place)
-
-
-def _inputs(others: Mapping[str, Any], n_samples: int, place: str) -> str | None:
-    def fits(value: Any) -> bool:
-        array = np.asarray(value)
-        if array.dtype == object and array.size:
-            return all(fits(item) for item in array.ravel())
-        return array.dtype.kind in "biuf" and array.ndim == 2 and n_samples in array.shape
-
-    def is_square(value: Any) -> bool:
-        array = np.asarray(value)
-        if array.dtype == object and array.size:
-            return all(is_square(item) for item in array.ravel())
-        return array.dtype.kind in "biuf" and array.shape.count(n_samples) > 1
-
-    usual = [name for name in others if name.lower() in _INPUTS and fits(others[name])]
-    if usual:
-        return _only(usual, "inputs", "inputs", place)
-    if any(map(is_square, others.values())):  # a file of kernels
-        return None
-    named = [name for name in others if not PART.fullmatch(name.lower()) and fits(others[name])]
-    tables = [name for name in named if min(np.shape(others[name])) > 1]
-    return _only(tables, "inputs", "inputs", place) if tables else None
-
-
-def _only(names: list[str], option: str, what: str, place: str) -> str:
-    if len(names) == 1:
-        return names[0]
+        if named := [name for name in vectors if name.lower() in usual]:
+            return _only(named, "label", place)
+    shapes = {name: np.shape(arrays[name]) for name in vectors}
+    flat = [name for name, shape in shapes.items() if len(shape) == 1 or min(shape) < 2]
+    if others := [name for name in flat if not PART.fullmatch(name.lower())]:
+        return _only(others, "label", place)
     raise DataError(
-        f"{place} has several arrays that may be the {what}, {', '.join(sorted(names))}: set "
-        f"data.{option}={sorted(names)[0]} to take one of them."
+        f"{place} holds no vector of labels, only {shortened(sorted(arrays)) or 'nothing'}: name "
+        "the file that has them, or the array with data.label=NAME."
     )
 
 
-def _absent(option: str, name: str, arrays: Mapping[str, Any], place: str) -> DataError:
+def _inputs(others: _Arrays, n_samples: int, place: str) -> str | None:
+    def fits(value: Any, n_axes: int = 1) -> bool:
+        array = np.asarray(value)
+        if array.dtype == object and array.size:
+            return all(fits(item, n_axes) for item in array.ravel())
+        return (
+            array.dtype.kind in "biuf"
+            and array.ndim == 2
+            and array.shape.count(n_samples) >= n_axes
+        )
+
+    fitting = [name for name, value in others.items() if fits(value)]
+    if usual := [name for name in fitting if name.lower() in _INPUTS]:
+        return _only(usual, "inputs", place)
+    if any(fits(value, 2) for value in others.values()):  # a file of kernels
+        return None
+    named = [name for name in fitting if not PART.fullmatch(name.lower())]
+    tables = [name for name in named if min(np.shape(others[name])) > 1]
+    return _only(tables, "inputs", place) if tables else None
+
+
+def _only(names: list[str], option: str, place: str) -> str:
+    if len(names) == 1:
+        return names[0]
+    raise DataError(
+        f"{place} has several arrays that may be the {option.rstrip('s')}s, "
+        f"{', '.join(sorted(names))}: set data.{option}={sorted(names)[0]} to take one of them."
+    )
+
+
+def _absent(option: str, name: str, arrays: Iterable[str], place: str) -> DataError:
     near = hint(name, arrays, f"data.{option}=")
     return DataError(f"data.{option}={name} is no array of {place}: {near}.")
-
-
-def _listed(names: Iterable[str]) -> str:
-    listed = sorted(names)
-    return ", ".join(listed[:8]) + (", ..." if len(listed) > 8 else "") if listed else "nothing"

@@ -33,15 +33,13 @@ def has_header(cells: Cells, layout: Layout, place: str) -> bool:
     if layout.header != "auto":
         return bool(layout.header)
     first = [text_of(column[0]) for column in cells.columns]
-    if not layout.own:
+    if not layout.own or len(cells.columns[0]) == 1:
         marks = {mark.casefold() for mark in layout.missing or ()}
         return not any(is_number(cell) or cell.casefold() in marks for cell in first)
     options = [layout.label, layout.groups, *layout.drop, *layout.id_columns]
     options += layout.categories if isinstance(layout.categories, tuple) else ()
     if {r for r in options if isinstance(r, str) and r.lower() != "last"} & set(first):
         return True
-    if len(cells.columns[0]) == 1:
-        return not any(map(is_number, first))
     answer = _answer(first, cells, layout)
     if answer is None:
         shown = ", ".join(excerpt(cell) for cell in first[:4])
@@ -57,40 +55,43 @@ def _answer(first: Sequence[str], cells: Cells, layout: Layout) -> bool | None:
     """Tell whether cells, beside those below, are names; None: it is open."""
     label = layout.label if isinstance(layout.label, int) else len(first)
     label = label - 1 if label > 0 else len(first) + label
-    tried = range(len(first))
-    below: dict[int, NDArray[np.float64]] = {}  # numbers under a number
-    kinds = set()
-    for column in [*tried[:_TRIED], *tried[_TRIED:][-_TRIED:]]:
-        cell, kind = first[column], ""
+    numbers: dict[int, float] = {}
+    below: dict[int, NDArray[np.float64]] = {}  # under a number
+    is_name = is_sample = False
+    for column in range(len(first)):
+        if _TRIED <= column < len(first) - _TRIED:
+            continue
+        cell = first[column]
         texts = [text_of(value) for value in cells.columns[column][1:_SEEN]]
         texts = [text for text in texts if text.casefold() not in MARKS]
-        numeric = [text for text in texts if is_number(text)]
         if cell.casefold() in MARKS or not texts:
             continue
-        if 2 * len(numeric) < len(texts):
-            if cell in texts:
-                kind = "sample"
-            elif is_number(cell) or min(Counter(texts).values()) > 1:
-                kind = "name"
-        elif not is_number(cell):
-            kind = "name"
-        else:
-            found = (plain_number(text.replace(",", ".", 1)) for text in numeric)
-            below[column] = np.array([n for n in found if n is not None])
-        kinds.add(kind)
-    numbers = {c: plain_number(first[c].replace(",", ".", 1)) for c in below}
-    features = {c: n for c, n in numbers.items() if c != label and n is not None}
+        values = [_number(text) for text in texts if is_number(text)]
+        if 2 * len(values) >= len(texts) and is_number(cell):
+            known = np.array([value for value in values if value == value])
+            if len(known) and (number := _number(cell)) == number:
+                numbers[column], below[column] = number, known
+        elif 2 * len(values) < len(texts) and cell in texts:
+            is_sample = True
+        elif 2 * len(values) >= len(texts) or is_number(cell) or min(Counter(texts).values()) > 1:
+            is_name = True
+    features = {c: number for c, number in numbers.items() if c != label}
     repeats = len(set(features.values())) < len(features)
     are_names = not repeats and _are_names(features, below)
     if label in below and layout.task != "regression":
         # A number that no other row has is no class.
-        column = below[label]
-        rare = numbers[label] not in column
-        are_names |= rare and len(np.unique(column)) <= len(column) // 2
-    is_sample = repeats or "sample" in kinds
-    if "name" in kinds:
+        column_below = below[label]
+        rare = numbers[label] not in column_below
+        are_names |= rare and len(np.unique(column_below)) <= len(column_below) // 2
+    is_sample |= repeats
+    if is_name:
         return None if is_sample or (features and not are_names) else True
     return None if not is_sample and (are_names or not below) else False
+
+
+def _number(text: str) -> float:
+    number = plain_number(text.replace(",", ".", 1))
+    return np.nan if number is None else number
 
 
 def _are_names(numbers: Mapping[int, float], below: Mapping[int, NDArray[np.float64]]) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.data.numbers import Notation, plain_number
+from mklbench.data.numbers import Notation
 from mklbench.data.own import Table
 from mklbench.data.schema import Layout
 from mklbench.errors import DataError
@@ -44,35 +44,29 @@ def classes_of(table: Table, positive: str | None, layout: Layout, place: str) -
     DataError
         There is one class only or a class for almost every row, or `positive` is none of two.
     """
-    classes = sorted(set(table.labels), key=_label_order)
-    column = f"data.label={layout.label}"
+    counts, column = Counter(table.labels), f"data.label={layout.label}"
+    classes = sorted(counts)
+    points = [label.replace(",", ".", 1) for label in classes]
+    numbers = dict(zip(classes, _numbers(points), strict=True))
+    classes.sort(key=lambda label: (not np.isfinite(numbers[label]), np.nan_to_num(numbers[label])))
     if len(classes) < 2:
         raise DataError(
             f"{place} has one class only, {classes[0]}, in {column}: two or more are needed."
         )
-    if len(classes) > max(2, len(table.labels) // 2):
+    values = np.array(list(numbers.values()))
+    are_real = len(classes) > _MOST_NUMBERED and bool(np.isfinite(values).all())
+    are_real &= bool((values != np.round(values)).any()) or min(counts.values()) == 1
+    if are_real or len(classes) > max(2, len(table.labels) // 2):
         raise DataError(
             f"{place} has {len(classes)} different labels in {len(table.labels)} rows: is {column} "
             "the column of the classes? For numbers to predict set data.task=regression."
         )
-    numbers = [plain_number(label.replace(",", ".", 1)) for label in classes]
-    if len(classes) > _MOST_NUMBERED and None not in numbers:
-        has_fractions = any(number != np.round(number or 0) for number in numbers)
-        if has_fractions or min(Counter(table.labels).values()) == 1:
-            raise DataError(
-                f"{place} has {len(classes)} different numbers in {column}, which look like real "
-                "targets: set data.task=regression, or name the column of the classes."
-            )
     if positive is None:
         return tuple(classes)
-    if positive not in classes:
+    if positive not in classes or len(classes) > 2:
         raise DataError(
-            f"data.positive={positive} is not a label of {place}: it has {', '.join(classes[:10])}."
-        )
-    if len(classes) > 2:
-        raise DataError(
-            f"data.positive={positive} needs a set of two classes, and {place} has "
-            f"{len(classes)}: set data.positive=null."
+            f"data.positive={positive} is none of two classes of {place}, which has "
+            f"{', '.join(classes[:10])}: correct it, or set data.positive=null."
         )
     return (next(label for label in classes if label != positive), positive)
 
@@ -85,21 +79,16 @@ def targets_of(table: Table, layout: Layout, place: str) -> NDArray[np.float64]:
     DataError
         A label is no finite number, or all are the same.
     """
-    column = f"data.label={layout.label}"
-    targets = Notation().numbers(np.array(table.labels, dtype=object))
-    if (odd := np.flatnonzero(~np.isfinite(targets))).size:
+    targets = _numbers(table.labels)
+    odd = np.flatnonzero(~np.isfinite(targets))
+    if odd.size or np.ptp(targets) == 0:
+        found = f"label {table.labels[odd[0]]}" if odd.size else f"number {targets[0]:g} alone"
         raise DataError(
-            f"{place} has the label {table.labels[odd[0]]} in {column}, which is no finite number "
-            "to predict: name another column, or set data.task=classification."
-        )
-    if np.ptp(targets) == 0:
-        raise DataError(
-            f"{place} has the number {table.labels[0]} in every row of {column}: there is nothing "
-            "to learn."
+            f"{place} has the {found} in data.label={layout.label}, where different finite numbers "
+            "to predict are needed: name another column, or set data.task=classification."
         )
     return targets
 
 
-def _label_order(label: str) -> tuple[int, float, str]:
-    number = plain_number(label)
-    return (1, 0.0, label) if number is None or not np.isfinite(number) else (0, number, label)
+def _numbers(labels: Sequence[str]) -> NDArray[np.float64]:
+    return Notation().numbers(np.array(labels, dtype=object))

@@ -17,11 +17,13 @@ from mklbench.data.arrays import parse_mat, parse_npy, parse_npz, parse_svmlight
 from mklbench.data.cache import keep_or_warn
 from mklbench.data.dataset import Dataset, Split, View, content_digest, splits_digest
 from mklbench.data.editions import in_edition, settle, verify_file
+from mklbench.data.files import unpack
 from mklbench.data.generate import generate
 from mklbench.data.images import described, parse_images
+from mklbench.data.joined import joined_table
 from mklbench.data.labels import classes_of, rows_of_classes, targets_of
 from mklbench.data.options import parse_config
-from mklbench.data.own import Table, joined_table, table_of
+from mklbench.data.own import Table, table_of
 from mklbench.data.schema import (
     DataConfig,
     Expected,
@@ -160,6 +162,7 @@ def parse_files(
     DataError
         A file cannot be parsed, or the files do not have the same number of features.
     """
+    contents = [unpack(content, place) for content in contents]
     formats = [detected(c) if layout.format == "auto" else layout.format for c in contents]
     if layout.sheet is not None and "xlsx" not in formats:
         raise DataError(
@@ -167,12 +170,11 @@ def parse_files(
         )
     if formats[0] == "svmlight":
         return parse_svmlight(contents, layout, place)
-    several = len(contents) > 1
-    if formats[0] in _ONE_FILE and not several:
+    if formats[0] in _ONE_FILE and len(contents) == 1:
         return _ONE_FILE[formats[0]](contents[0], layout, place)
     cells = []
     for k, (content, kind) in enumerate(zip(contents, formats, strict=True)):
-        one = f"{place}, file {k + 1}" if several else place
+        one = f"{place}, file {k + 1}" if len(contents) > 1 else place
         if kind not in _TABLES:
             raise DataError(
                 f"{one} is of the format {kind}, and files that are joined are tables with names: "
@@ -181,7 +183,7 @@ def parse_files(
         read = _TABLES[kind](content, layout, one)
         turned = isinstance(layout.transpose, tuple) and names[k] in layout.transpose
         cells.append(transposed(read) if turned or layout.transpose is True else read)
-    if not several:
+    if len(cells) == 1:
         return table_of(cells[0], layout, place)
     if layout.own:
         return joined_table(cells, names, layout, place)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -74,10 +74,9 @@ class Notation:
         if spaced := _SPACED.fullmatch(cell):
             cell = cell.replace(spaced[1], "")
         if self.thousands and self.thousands in cell:
-            whole, sign, decimals = cell.partition(self.decimal)
-            if not re.fullmatch(rf"[+-]?\d{{1,3}}(?:{re.escape(self.thousands)}\d{{3}})+", whole):
+            if not self.pattern.fullmatch(cell):
                 return None
-            cell = whole.replace(self.thousands, "") + sign + decimals
+            cell = cell.replace(self.thousands, "")
         if self.decimal == ",":
             return None if "." in cell else plain_number(cell.replace(",", ".", 1))
         return plain_number(cell)
@@ -120,56 +119,33 @@ def notation(
     if decimal != "auto":
         return Notation(_SIGNS[decimal])
     found = list(_PATTERNS)
-    texts = {name: _texts(cells) for name, cells in columns}
-    for name in texts:
-        found = _fitting(texts[name], found)
-        if not found:
-            numbers = [cell for of_column in texts.values() for cell in of_column]
-            odd = [_misfit(numbers, one) for one in (Notation(".", ","), Notation(",", "."))]
-            raise DataError(
-                f"{place} has numbers such as {odd[0]} and {odd[1]}: write all of them in one way."
-            )
-    decimals = {one.decimal: one for one in reversed(found)}
-    for name, of_column in texts.items() if len(decimals) > 1 else ():
-        for cell in of_column:
-            point, comma = (decimals[sign].number(cell) for sign in ".,")
-            if point != comma:
-                sign, called = (".", "point") if "." in cell else (",", "comma")
-                whole = next((other for other in of_column if other.isdigit()), "")
-                beside = f" beside {whole}" if whole else ""
+    texts = {name: _signed(cells) for name, cells in columns if cells.dtype == object}
+    for name, cells in texts.items():
+        signs = set("".join(cells)) & set(".,")
+        for cell in cells:
+            if signs <= {one.decimal for one in found} and len({o.decimal for o in found}) == 1:
+                break  # nothing is open
+            fitting = [one for one in found if _PATTERNS[one].fullmatch(cell)]
+            if not fitting and any(pattern.fullmatch(cell) for pattern in _PATTERNS.values()):
                 raise DataError(
-                    f"{place}, {name} has {cell}{beside}, whose {called} may stand before "
-                    f"decimals or after thousands: set data.decimal={called}, or "
-                    f"'data.thousands=\"{sign}\"'."
+                    f"{place}, {name} has {cell}, which is written otherwise than numbers before "
+                    "it: write all numbers in one way."
+                )
+            found = fitting or found
+    decimals = {one.decimal: one for one in reversed(found)}
+    for name, cells in texts.items() if len(decimals) > 1 else ():
+        for cell in cells:
+            if decimals["."].number(cell) != decimals[","].number(cell):
+                sign, called = (".", "point") if "." in cell else (",", "comma")
+                raise DataError(
+                    f"{place}, {name} has {cell}, whose {called} may stand before decimals or "
+                    f"after thousands: set data.decimal={called}, or 'data.thousands=\"{sign}\"'."
                 )
     return found[0]
 
 
-def _texts(cells: NDArray[Any]) -> list[str]:
-    """Return the numbers with a sign, and those beside them, of the first cells of a column."""
+def _signed(cells: NDArray[Any]) -> list[str]:
+    """Return the first texts of a column, each once, if any of them has a point or a comma."""
     texts = list(dict.fromkeys(cell for cell in cells[:_SEEN] if isinstance(cell, str)))
     joined = "".join(texts)
     return texts if "." in joined or "," in joined else []
-
-
-def _fitting(texts: Sequence[str], found: list[Notation]) -> list[Notation]:
-    """Return in which notations all numbers of a column can be written."""
-    joined = "".join(texts)
-    for cell in texts:
-        fitting = [one for one in found if _PATTERNS[one].fullmatch(cell)]
-        if fitting or any(pattern.fullmatch(cell) for pattern in _PATTERNS.values()):
-            found = fitting
-        signs = {one.decimal for one in found}
-        if len(signs) < 2 and not set(".,") - signs & set(joined):
-            break  # nothing is open
-    return found
-
-
-def _misfit(numbers: Iterable[str], one: Notation) -> str:
-    """Return a number that is not of this notation, but of another."""
-    others = [pattern for other, pattern in _PATTERNS.items() if other != one]
-    return next(
-        cell
-        for cell in numbers
-        if not _PATTERNS[one].fullmatch(cell) and any(p.fullmatch(cell) for p in others)
-    )

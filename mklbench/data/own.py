@@ -9,9 +9,8 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -25,14 +24,12 @@ from mklbench.data.schema import ColumnReference, Layout
 from mklbench.data.tables import Cells, excerpt, shortened, text_of
 from mklbench.errors import DataError, nearest
 
-# Those of them that are labels elsewhere, and numbers that stand for a missing one.
+# Those of the marks that are labels elsewhere, and numbers that stand for a missing value.
 _MAY_BE_LABELS = ("none", "-", ".")
 _SENTINELS = (-99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0)
 # Of fewer rows a column may be in order by chance; of fewer values it names no subjects.
 _FEWEST = 8
 _FEWEST_GROUPS = 5
-# Of these one names the samples of files that are joined.
-_FIRST_COLUMNS = 10
 _WORDS = (
     "unnamed|index|level|rows?|ids?|uid|uuid|guid|key|nr|no|num|number|obs|observation|record|case|"
     "samples?|subj|subject|patient|participant|person|individual|animal|donor|specimen|barcode|"
@@ -47,7 +44,6 @@ _NAMES_PARTS = re.compile(r"(?:cv)?folds?(?:ids?|nr|no|number)?|splits?|partitio
 _NAMES_CODES = re.compile(r"[a-z]*(?:zip|postcode|postal|code|codes|icd|category|type)")
 _LEADING_ZERO = re.compile(r"0\d+")
 _UNNAMED = re.compile(r"|Unnamed: \d+(?:\.\d+)*|__index_level_\d+__")
-_WITH_UNIT = re.compile(r"[+-]?\d+(?:[.,]\d+)?\s*[^\d\s/:.,-]+")
 _TRUTH = {"true": "1", "false": "0"}
 
 
@@ -139,118 +135,6 @@ def table_of(cells: Cells, layout: Layout, place: str) -> Table:
     return Body(cells, layout, place).table()
 
 
-def joined_table(files: Sequence[Cells], names: Sequence[str], layout: Layout, place: str) -> Table:
-    """Return the table of the samples that several files have, by name; a view a file.
-
-    Parameters
-    ----------
-    files : sequence of Cells
-        The cells of each.
-    names : sequence of str
-        What the views are called.
-    layout : Layout
-        What the columns are; the names of their columns are those of all files.
-    place : str
-        The files in messages.
-
-    Raises
-    ------
-    DataError
-        A file does not name its samples, or names one twice, or they share none.
-    """
-    bodies = [Body(cells, layout, f"{place}, file {k}") for k, cells in enumerate(files, 1)]
-    label = str(layout.label)
-    if label.lower() == "last":
-        raise DataError(
-            f"{place} are several files: set data.label to the name of the column of the labels."
-        )
-    if all(body.header and set(body.header) == set(bodies[0].header or ()) for body in bodies):
-        raise DataError(
-            f"{place} have the same columns, so that they seem to be parts of one table, and files "
-            "are joined by the names of their samples: put them under each other in one file, and "
-            "name the rows of each part with split=file."
-        )
-    keys = _samples(bodies, place)
-    shared = [name for name in keys[0][1] if all(name in of for _, of in keys[1:])]
-    if not shared:
-        shown = " and ".join(excerpt(next(iter(of), "")) for _, of in keys[:2])
-        raise DataError(
-            f"{place} share no name of a sample, such as {shown}: the first column, or one that "
-            "has the same name in all files, has to name the samples alike."
-        )
-    columns: dict[str, NDArray[Any]] = {}
-    bounds = [0]
-    for body, (key, rows), view in zip(bodies, keys, names, strict=True):
-        order = [rows[name] for name in shared]
-        for column in range(body.n_own):
-            if column == key:
-                continue
-            cells = body.in_points(column)[order]
-            name = body.header[column] if body.header else f"{view}{column + 1}"
-            if name in columns:
-                odd = np.flatnonzero(columns[name].astype(str) != cells.astype(str))
-                if not odd.size:
-                    continue  # such as the label in each of the files
-                if name in (label, str(layout.groups)):
-                    raise DataError(
-                        f"{place} have a column {name} each, which differ for sample "
-                        f"{shared[odd[0]]}, {columns[name][odd[0]]} and {cells[odd[0]]}: leave it "
-                        "in one of the files."
-                    )
-                name = f"{view}: {name}"
-            columns[name] = cells
-        bounds.append(len(columns))
-    index = {"samples": np.array(shared, dtype=object)}
-    table = Body(Cells(list(columns.values()), list(columns), index), layout, place).table()
-    n_others = len(set().union(*(rows for _, rows in keys))) - len(shared)
-    dropped = (f"{n_others} not in every file",) if n_others else ()
-    return replace(
-        table.in_views(bounds, names),
-        dropped_rows=table.dropped_rows + n_others,
-        dropped=dropped + table.dropped,
-    )
-
-
-def _samples(bodies: Sequence[Body], place: str) -> list[tuple[int, dict[str, int]]]:
-    """Return of each file the column that names its samples, and the row of each name.
-
-    Of the columns whose cells are all different, these share the most with the first file.
-    """
-    tried = [_naming(body) for body in bodies]
-    for body, columns in zip(bodies, tried, strict=True):
-        if not columns:
-            raise DataError(
-                f"{body.place} has no column that names each sample once, by which files are "
-                "joined: give it one, as its first column."
-            )
-
-    def shared(names: Mapping[str, int], columns: Mapping[int, dict[str, int]]) -> tuple[int, int]:
-        """Return how many names a column has at most, and which: of several the first."""
-        return max((len(names.keys() & rows.keys()), -column) for column, rows in columns.items())
-
-    first = max(tried[0], key=lambda c: (min(shared(tried[0][c], o)[0] for o in tried[1:]), -c))
-    chosen = [first, *(-shared(tried[0][first], columns)[1] for columns in tried[1:])]
-    called = [body.reference(key) for body, key in zip(bodies, chosen, strict=True)]
-    numbers = all(name.isdigit() for name in tried[0][first])
-    if numbers and (len({*called}) > 1 or _UNNAMED.match(called[0])):
-        raise DataError(
-            f"{place} would be joined by the numbers in {' and '.join(called)}, which may agree by "
-            "chance: give the columns that name the samples the same name in all files."
-        )
-    return [(key, columns[key]) for key, columns in zip(chosen, tried, strict=True)]
-
-
-def _naming(body: Body) -> dict[int, dict[str, int]]:
-    """Return the columns that may name the samples, each with the row of each name."""
-    found = {}
-    for column in [*range(body.n_own, body.width), *range(min(body.n_own, _FIRST_COLUMNS))]:
-        names = [text_of(value) for value in body.columns[column]]
-        measured = any(plain_number(name) is not None and not name.isdigit() for name in names)
-        if len(set(names)) == len(names) and "" not in names and not measured:
-            found[column] = {name: row for row, name in enumerate(names)}
-    return found
-
-
 class Body:
     """The rows below the header of a file, and what its columns are.
 
@@ -258,25 +142,76 @@ class Body:
     ----------
     columns : list of ndarray of shape (n,)
         The cells, those of an index that the file itself has at the end.
-    n_own, width : int
-        Number of columns without and with the index.
+    n_own : int
+        Number of columns without the index.
     """
 
     def __init__(self, cells: Cells, layout: Layout, place: str) -> None:
         self.cells, self.layout, self.place = cells, layout, place
-        self.header = cells.names
-        self.start = 0
+        self.header, self.start = cells.names, 0
         columns = list(cells.columns)
         if self.header is None and has_header(cells, layout, place):
             self.header, self.start = [text_of(column[0]) for column in columns], 1
             columns = [_narrowed(column[1:]) for column in columns]
-        self.n_own = len(columns)
-        self.columns = [*columns, *cells.index.values()]
-        self.width = len(self.columns)
-        if self.header is not None:
-            self.header = [*self.header, *cells.index]
         if not columns or not len(columns[0]):
             raise DataError(f"{place} holds no rows of data.")
+        self.n_own = len(columns)
+        self.columns = [*columns, *cells.index.values()]
+        if self.header is not None:
+            self.header = [*self.header, *cells.index]
+
+    def find(self, reference: ColumnReference, option: str) -> int:
+        """Position of the column an option refers to by name, number from 1, or "last"."""
+        header, stated = self.header or [], f"data.{option}={reference}"
+        named = [c for c, name in enumerate(header) if name == str(reference)]
+        if isinstance(reference, int) and 1 <= abs(reference) <= self.n_own:
+            number = reference - 1 if reference > 0 else self.n_own + reference
+            if not named or named == [number]:
+                return number
+            raise DataError(
+                f"{stated} is the number of column {number + 1} of {self.place} and the name of "
+                f"column {named[0] + 1}: give data.{option}=\"'{reference}'\" for the name, or "
+                f"count from the end, data.{option}={number - self.n_own}."
+            )
+        if not named and str(reference).lower() == "last":
+            return self.n_own - 1
+        if len(named) == 1:
+            return named[0]
+        if named:
+            raise DataError(
+                f"{stated} is the name of {len(named)} columns of {self.place}: give the column's "
+                "number instead."
+            )
+        had = f"it has {shortened(header) if header else f'{self.n_own} columns without names'}"
+        if near := nearest(str(reference), header):
+            had += f"; did you mean data.{option}={near[0]}"
+        raise DataError(
+            f"{stated} is not a column of {self.place}: {self._elsewhere(str(reference)) or had}."
+        )
+
+    def _elsewhere(self, name: str) -> str:
+        """Say how a name that stands elsewhere in the file becomes that of a column."""
+        if self.layout.transpose is True:
+            is_sample = name in self.columns[-1].tolist()
+            return "data.transpose=true makes it a sample, leave that out" if is_sample else ""
+        if name in self.columns[0].tolist():
+            return "it is in the first one, set data.transpose=true if that names the columns"
+        for row in range(min(20, len(self.columns[0]))):
+            if name in [text_of(column[row]) for column in self.columns]:
+                line = self.cells.line(row + self.start)
+                return f"it is in {line}, set data.skip_lines={int(line.split()[1]) - 1}"
+        return ""
+
+    def describe(self, column: int) -> str:
+        """The column as messages call it, such as ``column 3 (age)``."""
+        name = self.header[column] if self.header else ""
+        if column >= self.n_own:
+            return f"the index {name}"
+        return f"column {column + 1} ({name})" if name else f"column {column + 1}"
+
+    def reference(self, column: int) -> str:
+        """What an option calls the column: its name, or its number where it has none."""
+        return self.header[column] if self.header and self.header[column] else str(column + 1)
 
     def in_points(self, column: int) -> NDArray[Any]:
         """Return a column, its numbers as such where they are written otherwise."""
@@ -290,94 +225,14 @@ class Body:
     @cached_property
     def _notation(self) -> Notation:
         texts = [(self.describe(c), self.columns[c]) for c in range(self.n_own)]
-        texts = [(name, cells) for name, cells in texts if cells.dtype == object]
         return notation(texts, self.layout.decimal, self.layout.thousands, self.place)
-
-    def find(self, reference: ColumnReference, option: str) -> int:
-        """Position of the column an option refers to by name, number from 1, or "last"."""
-        header, stated = self.header or [], f"data.{option}={reference}"
-        named = [c for c, name in enumerate(header) if name == str(reference)]
-        number = None
-        if isinstance(reference, int) and 1 <= abs(reference) <= self.n_own:
-            number = reference - 1 if reference > 0 else self.n_own + reference
-            if named and named != [number]:
-                raise DataError(
-                    f"{stated} is the number of column {number + 1} of {self.place} and the name "
-                    f"of column {named[0] + 1}: give data.{option}=\"'{reference}'\" for the name, "
-                    f"or count from the end, data.{option}={number - self.n_own}."
-                )
-        elif len(named) == 1:
-            number = named[0]
-        elif not named and str(reference).lower() == "last":
-            number = self.n_own - 1
-        if number is not None:
-            return number
-        if named:
-            raise DataError(
-                f"{stated} is the name of {len(named)} columns of {self.place}: give the column's "
-                "number instead."
-            )
-        if remedy := self._elsewhere(str(reference)):
-            raise DataError(f"{stated} is not a column of {self.place}{remedy}.")
-        if isinstance(reference, str) and self.header is None:
-            raise DataError(
-                f"{stated} cannot be found, as {self.place} has no header line: give a column "
-                f"number from 1 to {self.n_own}, or 'last'."
-            )
-        had = shortened(header) if header and isinstance(reference, str) else self.n_own
-        near = nearest(str(reference), header)
-        meant = f"; did you mean data.{option}={near[0]}" if near else ""
-        raise DataError(f"{stated} is not a column of {self.place}: it has {had}{meant}.")
-
-    def _elsewhere(self, name: str) -> str:
-        """Say how a name that stands elsewhere in the file becomes that of a column."""
-        if self.layout.transpose is True:
-            if any(name in column.tolist() for column in self.columns[-1:]):
-                return ", of which data.transpose=true makes samples: leave that out"
-            return ""
-        for row in range(min(20, len(self.columns[0]))):
-            if name in [text_of(column[row]) for column in self.columns]:
-                if name in self.columns[0].tolist():
-                    return ": it is in the first one, so set data.transpose=true if that names them"
-                above = int(self.cells.line(row + self.start).removeprefix("line ")) - 1
-                return f": it is in line {above + 1}, set data.skip_lines={above}"
-        return ""
-
-    def describe(self, column: int) -> str:
-        """The column as messages call it, such as ``column 3 (age)``."""
-        if column >= self.n_own:
-            return f"the index {self.header[column]}" if self.header else "the index"
-        name = f" ({self.header[column]})" if self.header and self.header[column] else ""
-        return f"column {column + 1}{name}"
-
-    def reference(self, column: int) -> str:
-        """What an option calls the column: its name, or its number where it has none."""
-        return self.header[column] if self.header and self.header[column] else str(column + 1)
 
     @cached_property
     def label(self) -> int:
         """The column of the labels."""
         return self.find(self.layout.label, "label")
 
-    @cached_property
-    def groups(self) -> int | None:
-        """The column of the groups, if there is one."""
-        return None if self.layout.groups is None else self.find(self.layout.groups, "groups")
-
-    @cached_property
-    def stated(self) -> list[int]:
-        """The columns that the user leaves out."""
-        options = [("drop", r) for r in self.layout.drop]
-        options += [("id_columns", r) for r in self.layout.id_columns]
-        return [self.find(reference, option) for option, reference in options]
-
-    def others(self, columns: Sequence[int]) -> list[int]:
-        """Return those of some columns that are neither label nor groups nor left out by name."""
-        taken = {self.label, self.groups, *self.stated}
-        return [column for column in columns if column not in taken]
-
     def line(self, row: int) -> str:
-        """Say where a row of the body stands."""
         return f"{self.place}, {self.cells.line(self.start + row)}"
 
     def table(self) -> Table:
@@ -389,30 +244,34 @@ class Body:
             A column cannot be what it is to be, or may be two things.
         """
         layout, place = self.layout, self.place
-        inputs, indices = self.others(range(self.n_own)), self.others(range(self.n_own, self.width))
-        if not inputs and self.n_own > 1 and not layout.own:
-            raise DataError(f"{place} has no inputs: all its columns are labels or ids.")
-        self._require_known([*inputs, self.label])
-        unnamed = self._unnamed(inputs)
+        options = [("drop", r) for r in layout.drop] + [
+            ("id_columns", r) for r in layout.id_columns
+        ]
+        stated = {self.find(reference, option): "as stated" for option, reference in options}
+        taken = {self.label, *stated}
         labels, unlabelled = self._labels()
-        features = Features(self, [c for c in inputs if c not in unnamed], ~unlabelled)
-        groups = self._groups()
-        features.check_identifiers(unnamed, indices)
-        left_out = dict.fromkeys(self.stated, "as stated")
-        left_out |= dict.fromkeys(indices, "the names of the rows")
-        left_out |= dict.fromkeys(features.empty, "which is empty")
-        left_out |= dict.fromkeys([*unnamed, *features.numbering], "as data.index=drop says")
-        incomplete = features.incomplete()
-        kept = ~unlabelled & ~incomplete
+        groups = None
+        if layout.groups is not None:
+            column = self.find(layout.groups, "groups")
+            taken.add(column)
+            where = f"{place}, {self.describe(column)}"
+            if missing_in(self.columns[column], layout).any():
+                raise DataError(f"{where} has rows without a group: fill them in.")
+            groups = np.array([text_of(value) for value in self.columns[column]], dtype=object)
+            require_one_form(groups, f"{where} has groups")
+        features = Features(self, [c for c in range(len(self.columns)) if c not in taken])
+        left_out = stated | features.left_out
+        incomplete = features.incomplete() & ~unlabelled
         dropped = [f"{unlabelled.sum()} without a label"] if unlabelled.any() else []
-        if n_incomplete := int((incomplete & ~unlabelled).sum()):
-            features.require_most(n_incomplete)
-            dropped.append(f"{n_incomplete} with a missing value")
+        if incomplete.any():
+            features.require_most(incomplete, ~unlabelled)
+            dropped.append(f"{incomplete.sum()} with a missing value")
+        kept = ~unlabelled & ~incomplete
         if not kept.any():
             marks = ", ".join(layout.missing or ()) or "empty"
             raise DataError(f"{place} has no row without a missing value ({marks}).")
         X, names, columns = features.expanded(kept)
-        called = [tuple(map(text_of, self.columns[c][kept])) for c in [*indices, *self.stated]]
+        called = [tuple(map(text_of, self.columns[c][kept])) for c in left_out]
         return Table(
             X=X,
             labels=tuple(labels[kept].tolist()),
@@ -428,36 +287,9 @@ class Body:
             rows=np.flatnonzero(kept),
         )
 
-    def _require_known(self, columns: Sequence[int]) -> None:
-        """Raise DataError for a used column of dates, lists or other values."""
-        known = str | int | float | np.number | np.bool_ | Decimal | None
-        for column in columns:
-            values = self.columns[column]
-            for row, value in enumerate(values) if values.dtype.kind not in "biuf" else ():
-                if not isinstance(value, known):
-                    raise DataError(
-                        f"{self.place}, {self.describe(column)} holds {str(value)[:40]} in "
-                        f"{self.cells.line(self.start + row)}, of type {type(value).__name__}, "
-                        "which is neither a number nor text: leave it out with "
-                        f"data.drop=[{self.reference(column)}], or write it as numbers."
-                    )
-
-    def _unnamed(self, inputs: Sequence[int]) -> list[int]:
-        """Return the inputs without a name that are left out, as the index that pandas writes."""
-        if self.header is None or self.layout.index == "keep":
-            return []
-        found = [c for c in inputs if _UNNAMED.fullmatch(self.header[c])]
-        if found and self.layout.index == "ask":
-            shown = " and ".join(map(self.describe, found))
-            raise _asking(
-                f"{self.place} has {shown} without a name, as an index that numbers the rows has "
-                "none"
-            )
-        return found
-
     def _labels(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the labels (n,) as texts, and which rows have none."""
-        layout, column = self.layout, self.columns[self.label]
+        layout, column, where = self.layout, self.columns[self.label], self.describe(self.label)
         absent = missing_in(column, layout)
         texts = np.array([text_of(value) for value in column], dtype=object)
         if layout.label_names:
@@ -466,54 +298,45 @@ class Body:
             absent &= ~np.isin(texts.astype(str), list(named.values()))
         if not layout.own:
             if (empty := np.flatnonzero((texts == "") & ~absent)).size:
-                raise DataError(
-                    f"{self.line(empty[0])}, {self.describe(self.label)}: the label is empty."
-                )
+                raise DataError(f"{self.line(empty[0])}, {where}: the label is empty.")
             return texts, absent
         if "-" in texts and "+" in texts:  # which are two classes
             absent &= texts != "-"
         if layout.task == "regression":
-            written = [(self.describe(self.label), texts)]
-            form = notation(written, layout.decimal, layout.thousands, self.place)
-            numbers = form.numbers(texts)
+            form = notation([(where, texts)], layout.decimal, layout.thousands, self.place)
             if form != Notation():
+                numbers = form.numbers(texts)
                 texts = np.where(np.isnan(numbers), texts, numbers.astype(str).astype(object))
         else:
-            what = f"{self.place}, {self.describe(self.label)} has labels"
+            what = f"{self.place}, {where} has labels"
             require_one_form(texts[~absent], what, "data.label_names")
         if layout.missing is None:
-            self._ask_about_marks(texts, absent)
+            counts = Counter(texts[~absent].tolist())
+            fewest = min(counts.values(), default=0)
+            marks = Counter(text for text in texts[absent] if text.lower() in _MAY_BE_LABELS)
+            for mark, n_rows in marks.items():
+                if n_rows > fewest:
+                    raise self._asking_if_missing(where, mark, n_rows)
+            numbers = Notation().numbers(texts[~absent])
+            self.ask_of_sentinels(where, numbers[~np.isnan(numbers)], (*_SENTINELS[:4], -9.0))
         return texts, absent
 
-    def _ask_about_marks(self, texts: NDArray[Any], absent: NDArray[np.bool_]) -> None:
-        """Raise DataError where it is open whether a label is one or stands for none."""
-        counts = Counter(texts[~absent].tolist())
-        fewest = min(counts.values(), default=0)
-        marks = Counter(text for text in texts[absent] if text.lower() in _MAY_BE_LABELS)
-        asked = {text: n for text, n in marks.items() if n > fewest}
-        numbers = {text: plain_number(text) for text in counts}
-        values = np.array([number for number in numbers.values() if number is not None])
-        odd = _sentinel(values, (*_SENTINELS[:4], -9.0))
-        asked |= {t: counts[t] for t, n in numbers.items() if n is not None and n == odd}
-        for text, n_rows in asked.items():
-            raise DataError(
-                f"{self.place}, {self.describe(self.label)} has {text} in {n_rows} rows, which may "
-                "be a label or stand for a missing one: set 'data.missing="
-                f"[{text}]' to drop these rows, or 'data.missing=[]' to keep it."
-            )
+    def ask_of_sentinels(
+        self, where: str, values: NDArray[np.float64], sentinels: Sequence[float] = _SENTINELS
+    ) -> None:
+        """Raise DataError for a number far from all others, such as -999."""
+        for one in sentinels if self.layout.own and self.layout.missing is None else ():
+            others = values[values != one]
+            n_rows = len(values) - len(others)
+            low = one < 0 < n_rows and others.min(initial=0) > one / 5
+            if low or (one > 0 and n_rows > 1 and others.max(initial=0) < one / 5):
+                raise self._asking_if_missing(where, f"{one:g}", n_rows)
 
-    def _groups(self) -> NDArray[Any] | None:
-        if self.groups is None:
-            return None
-        column, what = self.columns[self.groups], self.describe(self.groups)
-        if (empty := np.flatnonzero(missing_in(column, self.layout))).size:
-            raise DataError(
-                f"{self.line(empty[0])}, {what} names no group, which "
-                f"data.groups={self.layout.groups} needs: fill it in."
-            )
-        texts = np.array([text_of(value) for value in column], dtype=object)
-        require_one_form(texts, f"{self.place}, {what} has groups")
-        return texts
+    def _asking_if_missing(self, where: str, value: str, n_rows: int) -> DataError:
+        return DataError(
+            f"{self.place}, {where} has {value} in {n_rows} rows, which may stand for a missing "
+            f"value: set 'data.missing=[{value}]', or 'data.missing=[]' if it does not."
+        )
 
 
 class Features:
@@ -523,33 +346,36 @@ class Features:
     ----------
     codes : dict of int to list of str
         The columns that become a feature for each of their values, with these.
-    numbering, empty : list of int
-        The columns that are left out, as they number the rows or have no value.
+    left_out : dict of int to str
+        The columns that are no features, and why.
     """
 
-    def __init__(self, body: Body, inputs: list[int], labelled: NDArray[np.bool_]) -> None:
-        self._body, self._labelled, layout = body, labelled, body.layout
-        self._missing = {c: missing_in(body.columns[c], layout) for c in inputs}
-        self.numbering: list[int] = []
-        self.empty = [c for c in inputs if layout.own and self._missing[c].all()]
-        self._inputs = inputs = [c for c in inputs if c not in self.empty]
+    def __init__(self, body: Body, columns: Sequence[int]) -> None:
+        self._body, layout = body, body.layout
+        self._missing = {c: missing_in(body.columns[c], layout) for c in columns}
+        self.left_out = {c: "the names of the rows" for c in columns if c >= body.n_own}
+        empty = [c for c in columns if layout.own and self._missing[c].all()]
+        self.left_out |= dict.fromkeys(empty, "which is empty")
+        inputs = [c for c in columns if c not in self.left_out]
         self._cells = {c: self._truths(c) for c in inputs}
-        stated = self._stated_categories()
+        listed = layout.categories if isinstance(layout.categories, tuple) else ()
+        stated = [body.find(reference, "categories") for reference in listed]
+        if others := [c for c in stated if c not in inputs]:
+            raise DataError(
+                f"data.categories={body.reference(others[0])} is no input of {body.place}: leave "
+                "it out of the list."
+            )
         plain = [c for c in inputs if c not in stated]
-        texts = [(body.describe(c), self._cells[c]) for c in plain]
-        texts = [(name, cells) for name, cells in texts if cells.dtype == object]
-        form = notation(texts, layout.decimal, layout.thousands, body.place)
+        cells = [(body.describe(c), self._cells[c]) for c in plain]
+        form = notation(cells, layout.decimal, layout.thousands, body.place)
         self._numbers = {c: form.numbers(self._cells[c]) for c in plain}
-        odd = {column: self._odd(column) for column in plain}
-        if others := {column: cells for column, cells in odd.items() if cells.any()}:
-            if layout.categories != "onehot":
-                raise self._no_number(others)
-            stated = self._require_few(others)
-        self.codes = {c: self._values(c) for c in stated}
-        for column in set(plain) - set(stated):
-            if (absent := self._missing[column]).any():
-                self._numbers[column] = np.where(absent, np.nan, self._numbers[column])
-            self._require_finite(column, self._numbers[column])
+        self._leave_out_identifiers([c for c in columns if c not in (*stated, *empty)])
+        self._inputs = [c for c in inputs if c not in self.left_out]
+        texts = self._texts([c for c in plain if c not in self.left_out])
+        self.codes = {c: self._values(c) for c in (*stated, *texts)}
+        for column in self._inputs:
+            if column not in self.codes:
+                self._check_numbers(column)
 
     def _truths(self, column: int) -> NDArray[Any]:
         """Return the cells of a column, with 1 and 0 for true and false."""
@@ -561,198 +387,148 @@ class Features:
             return cells
         return np.array([_TRUTH.get(lower.get(cell, ""), cell) for cell in cells], dtype=object)
 
-    def _stated_categories(self) -> list[int]:
-        listed = self._body.layout.categories
-        if listed is None or isinstance(listed, str):
-            return []
-        found = [self._body.find(reference, "categories") for reference in listed]
-        for column in found:
-            if column not in self._inputs:
-                raise DataError(
-                    f"data.categories={self._body.describe(column)} is no input of "
-                    f"{self._body.place}: leave it out of the list."
-                )
-        return found
-
-    def _odd(self, column: int) -> NDArray[np.bool_]:
-        """Return which cells are neither missing nor numbers."""
-        odd: NDArray[np.bool_] = np.isnan(self._numbers[column]) & ~self._missing[column]
-        if odd.any():  # the text "nan" is a number, of a file that does not take it for missing
-            odd[odd] = [plain_number(cell) is None for cell in self._cells[column][odd]]
-        cells, layout = self._cells[column], self._body.layout
-        if not layout.own or cells.dtype != object or layout.categories == ():
-            return odd
-        # 01234 is a code, such as a postcode, and so is all of its column.
-        is_code = any(_LEADING_ZERO.fullmatch(text_of(cell)) for cell in cells)
-        return ~self._missing[column] if is_code else odd
-
     def _values(self, column: int) -> list[str]:
         """Return the values of a category, in order."""
         there = self._cells[column][~self._missing[column]]
         return sorted({text_of(value) for value in there})
 
-    def _require_few(self, columns: Mapping[int, Any]) -> list[int]:
-        for column in columns:
-            n_values, n_rows = len(self._values(column)), int((~self._missing[column]).sum())
-            if n_values > max(10, n_rows // 2):
-                raise DataError(
-                    f"{self._body.place}, {self._body.describe(column)} has {n_values} "
-                    f"different values in {n_rows} rows: leave it out with "
-                    f"data.drop=[{self._body.reference(column)}]."
-                )
-        return list(columns)
-
-    def _no_number(self, columns: Mapping[int, NDArray[np.bool_]]) -> DataError:
-        """Build the error for cells that are no numbers: mistakes, a header, or categories."""
-        body, layout = self._body, self._body.layout
-        row, column = min((int(np.flatnonzero(odd)[0]), c) for c, odd in columns.items())
-        shown = excerpt(text_of(self._cells[column][row]))
-        texts = [c for c, odd in columns.items() if 2 * odd.sum() > (~self._missing[c]).sum()]
-        if column not in texts or not layout.own or len(self._labelled) < 2:
-            remedy = (
-                "set data.header=true if this line names the columns"
-                if row == 0 and body.header is None
-                else "correct it, or set data.missing to what stands for a missing value"
-            )
-            where = f"{body.line(row)}, {body.describe(column)}"
-            return DataError(f"{where}: {shown} is not a number: {remedy}.")
-        subject = next((c for c in texts if self._names_subjects(c)), None)
-        if subject is not None:
-            return self._asking_about_groups(subject)
-        names = ",".join(map(body.reference, texts))
-        counts = [len(self._values(c)) for c in texts]
-        verb = "holds" if len(texts) == 1 else "hold"
-        if all(n > max(10, len(self._labelled) // 2) for n in counts):
-            measured = all(map(_WITH_UNIT.fullmatch, self._values(texts[0])))
-            units = "write the numbers without units, or " if measured else ""
-            remedy = f"{units}leave out what identifies a row with data.drop=[{names}]"
-        else:
-            remedy = (
-                f"set data.categories=onehot to make features of the values "
-                f"({', '.join(map(str, counts))}), or data.drop=[{names}] to leave out "
-                "what identifies a row"
-            )
-            if str(layout.label).lower() == "last" and body.header is not None:
-                remedy += f"; the labels are {body.describe(body.label)} without data.label=NAME"
-        what = "text"
-        if all(re.fullmatch(r"\d+", value) for c in texts for value in self._values(c)):
-            what = "codes that begin with 0"
-            remedy += ", or 'data.categories=[]' to read numbers"
-        return DataError(
-            f"{body.place}, {shortened(list(map(body.describe, texts)))} {verb} {what}, such as "
-            f"{shown} in {body.cells.line(row + body.start)}: {remedy}."
-        )
-
-    def _require_finite(self, column: int, values: NDArray[np.float64]) -> None:
-        body, absent = self._body, self._missing[column]
-        odd = np.flatnonzero(~np.isfinite(values) & ~absent)
-        if odd.size:
-            cell = text_of(self._cells[column][odd[0]])
-            raise DataError(
-                f"{body.line(odd[0])}, {body.describe(column)}: {excerpt(cell)} is not a finite "
-                f"number: correct it, or set data.missing={cell[:60]} to drop such rows."
-            )
-        if body.layout.own and body.layout.missing is None:
-            sentinel = _sentinel(values[~absent], _SENTINELS)
-            if sentinel is not None:
-                raise DataError(
-                    f"{body.place}, {body.describe(column)} has {sentinel:g} in "
-                    f"{(values == sentinel).sum()} rows, which may stand for a missing value: set "
-                    f"'data.missing=[{sentinel:g}]', or 'data.missing=[]' if it is a number as any "
-                    "other."
-                )
-
-    def check_identifiers(self, unnamed: Sequence[int], indices: Sequence[int]) -> None:
+    def _leave_out_identifiers(self, columns: Sequence[int]) -> None:
         """Find the columns that identify rows or subjects, and ask what becomes of them."""
         body, index = self._body, self._body.layout.index
         if index == "keep":
             return
-        plain = [c for c in self._inputs if c not in self.codes]
-        self.numbering = [c for c in plain if self._numbers_rows(c)]
-        if self.numbering and index == "ask":
-            verb = "identifies" if len(self.numbering) == 1 else "identify"
-            raise _asking(
-                f"{body.place} has {' and '.join(map(body.describe, self.numbering))}, which "
-                f"{verb} the rows, as an index or a time does"
-            )
-        asked = self._inputs if body.layout.categories == "onehot" else plain
-        for column in [*asked, *([] if body.groups is not None else indices)]:
-            if column not in self.numbering and self._names_subjects(column):
-                raise self._asking_about_groups(column)
-            if body.header and _is_called(body.header[column], _NAMES_PARTS, ids=False):
-                raise DataError(
-                    f"{body.place} has {body.describe(column)}, which seems to say in which part "
-                    f"or fold a row is: set data.drop=[{body.reference(column)}] to leave it out, "
-                    "or data.index=keep to learn from it."
-                )
-            if column in plain and _are_dates(self._numbers[column]):
-                raise DataError(
-                    f"{body.place} has {body.describe(column)}, whose numbers are dates: set "
-                    f"data.drop=[{body.reference(column)}] to leave it out, or data.index=keep to "
-                    "learn from it."
-                )
-        if index == "drop" and not self.numbering and not unnamed:
+        names = {c: body.header[c] if body.header else None for c in columns}
+        found = [c for c in columns if c < body.n_own and self._numbers_rows(c, names[c])]
+        if found and index == "ask":
             raise DataError(
-                f"data.index=drop finds no column in {body.place} that numbers the rows: "
-                "leave it out, or name the column in data.drop."
+                f"{body.place} has {' and '.join(map(body.describe, found))} to identify the rows, "
+                "as an index or a time does: set data.index=drop to leave that out, or "
+                "data.index=keep to learn from it."
             )
-        if self.numbering and len(self.numbering) == len(self._inputs):
-            raise DataError(f"{body.place} has no inputs: all its columns are labels or an index.")
+        if not found and index == "drop":
+            raise DataError(
+                f"data.index=drop finds no column in {body.place} that numbers the rows: leave it "
+                "out, or name the column in data.drop."
+            )
+        self.left_out |= dict.fromkeys(found, "as data.index=drop says")
+        for column in columns:
+            name, n_values = names[column] or "", len(set(body.columns[column].tolist()))
+            what = remedy = ""
+            repeats = _FEWEST_GROUPS <= n_values < len(body.columns[column])
+            if column in self.left_out and (column in found or body.layout.groups is not None):
+                continue
+            if repeats and _is_called(name, _NAMES_SUBJECTS):
+                what = f"names {n_values} subjects or the like in {len(body.columns[column])} rows"
+                remedy = f"data.groups={body.reference(column)} to keep the rows of each on one "
+                remedy += "side of every split, "
+            elif column not in self.left_out and _is_called(name, _NAMES_PARTS, ids=False):
+                what = "seems to say in which part or fold a row is"
+            elif column in self._numbers and _are_dates(self._numbers[column]):
+                what = "has numbers that are dates"
+            if what:
+                raise DataError(
+                    f"{body.place}, {body.describe(column)} {what}: set {remedy}data.drop="
+                    f"[{body.reference(column)}] to leave it out, or data.index=keep to learn from "
+                    "it."
+                )
 
-    def _numbers_rows(self, column: int) -> bool:
-        """Tell whether integers are all different, and in order, 0 or 1 to n, or called so."""
+    def _numbers_rows(self, column: int, name: str | None) -> bool:
+        """Tell whether a column has no name, or integers that are all different and in order.
+
+        Or that are 0 or 1 to n, or called like an identifier.
+        """
+        if name is not None and _UNNAMED.fullmatch(name):
+            return True
         values = self._numbers[column][~self._missing[column]]
         if len(values) < _FEWEST or not np.array_equal(values, np.round(values)):
             return False
         if len(np.unique(values)) < len(values):
             return False
         steps = np.diff(values)
-        if (steps > 0).all() or (steps < 0).all():
-            return True
-        if values.min() in (0, 1) and np.ptp(values) == len(values) - 1:
-            return True
-        header = self._body.header
-        return header is not None and _is_called(header[column], _NAMES_ROWS)
+        in_order = (steps > 0).all() or (steps < 0).all()
+        counts = values.min() in (0, 1) and np.ptp(values) == len(values) - 1
+        return bool(in_order or counts or (name and _is_called(name, _NAMES_ROWS)))
 
-    def _names_subjects(self, column: int) -> bool:
-        """Tell whether a column is called like subjects, of which some have several rows."""
-        header = self._body.header
-        if header is None or not _is_called(header[column], _NAMES_SUBJECTS):
-            return False
-        n_values = len(set(self._body.columns[column].tolist()))
-        return _FEWEST_GROUPS <= n_values < len(self._labelled)
+    def _texts(self, columns: Sequence[int]) -> list[int]:
+        """Return the columns whose cells are no numbers, and become categories.
 
-    def _asking_about_groups(self, column: int) -> DataError:
-        body = self._body
-        name = body.reference(column)
-        return DataError(
-            f"{body.place}, {body.describe(column)} names "
-            f"{len(set(body.columns[column].tolist()))} subjects or the like in "
-            f"{len(self._labelled)} rows: set data.groups={name} to keep the rows of each on one "
-            f"side of every split, data.drop=[{name}] to leave it out, or data.index=keep to learn "
-            "from it."
+        Raises
+        ------
+        DataError
+            There are such, and nothing is said of them; or they have a value for almost every row.
+        """
+        body, layout = self._body, self._body.layout
+        odd = {c: np.isnan(self._numbers[c]) & ~self._missing[c] for c in columns}
+        codes = [c for c in columns if layout.own and self._begins_with_zero(c)]
+        texts = [c for c in columns if c in codes or odd[c].any()]
+        if layout.categories != "onehot":
+            # One cell of many is a mistake.
+            texts = [c for c in texts if c in codes or 2 * odd[c].sum() > (~self._missing[c]).sum()]
+            texts = texts if layout.own else []
+        many = [c for c in texts if len(self._values(c)) > max(10, (~self._missing[c]).sum() // 2)]
+        if not many and (layout.categories == "onehot" or not texts):
+            return texts
+        shown = many or texts
+        names = ",".join(map(body.reference, shown))
+        remedy = f"leave out what identifies a row with data.drop=[{names}]"
+        if not many:
+            counts = ", ".join(str(len(self._values(c))) for c in texts)
+            remedy = (
+                f"set data.categories=onehot to make features of the values ({counts}), or {remedy}"
+            )
+            if set(texts) <= set(codes):
+                remedy += ", or set 'data.categories=[]' to read numbers"
+            if str(layout.label).lower() == "last" and body.header is not None:
+                remedy += f"; the labels are {body.describe(body.label)} without data.label=NAME"
+        row = int(np.flatnonzero(~self._missing[shown[0]])[0])
+        raise DataError(
+            f"{body.place}, {shortened(list(map(body.describe, shown)))} "
+            f"{'holds' if len(shown) == 1 else 'hold'} "
+            f"{'codes that begin with 0' if shown[0] in codes else 'text'}, such as "
+            f"{excerpt(text_of(self._cells[shown[0]][row]))} in "
+            f"{body.cells.line(row + body.start)}: {remedy}."
         )
+
+    def _begins_with_zero(self, column: int) -> bool:
+        """Tell whether a column has codes such as 01234, which are no numbers."""
+        cells = self._cells[column]
+        if cells.dtype != object or self._body.layout.categories == ():
+            return False
+        return any(_LEADING_ZERO.fullmatch(text_of(cell)) for cell in cells)
+
+    def _check_numbers(self, column: int) -> None:
+        """Raise DataError for a cell that is no number, or may stand for a missing one."""
+        body, absent = self._body, self._missing[column]
+        numbers = self._numbers[column]
+        if (absent & ~np.isnan(numbers)).any():
+            numbers = np.where(absent, np.nan, numbers)
+        if (odd := np.flatnonzero(~np.isfinite(numbers) & ~absent)).size:
+            cell = text_of(self._cells[column][odd[0]])
+            raise DataError(
+                f"{body.line(odd[0])}, {body.describe(column)}: {excerpt(cell)} is not a finite "
+                f"number: correct it, or set data.missing={cell[:60]} to drop such rows."
+            )
+        self._numbers[column] = numbers
+        body.ask_of_sentinels(body.describe(column), numbers[~absent])
 
     def incomplete(self) -> NDArray[np.bool_]:
         """Return which rows are dropped for a missing value."""
-        found = np.zeros(len(self._labelled), bool)
+        found = np.zeros(len(self._body.columns[0]), bool)
         for column in self._inputs if self._body.layout.impute is None else ():
-            if column not in self.numbering:
-                found |= self._missing[column]
+            found |= self._missing[column]
         return found
 
-    def require_most(self, n_incomplete: int) -> None:
+    def require_most(self, incomplete: NDArray[np.bool_], labelled: NDArray[np.bool_]) -> None:
         """Raise DataError where most rows of a user's own file would be dropped."""
-        n_labelled = int(self._labelled.sum())
-        if not self._body.layout.own or self._body.layout.missing or 2 * n_incomplete <= n_labelled:
+        body = self._body
+        if not body.layout.own or body.layout.missing or 2 * incomplete.sum() <= labelled.sum():
             return
-        kept = [c for c in self._inputs if c not in self.numbering]
-        counts = {c: int(self._missing[c][self._labelled].sum()) for c in kept}
+        counts = {c: int((self._missing[c] & labelled).sum()) for c in self._inputs}
         worst = max(counts, key=lambda c: counts[c])
         raise DataError(
-            f"{self._body.place} has a missing value in {n_incomplete} of {n_labelled} rows, most "
-            f"of them ({counts[worst]}) in {self._body.describe(worst)}: leave columns out with "
-            f"data.drop=[{self._body.reference(worst)}], or set data.impute=mean or median."
+            f"{body.place} has a missing value in {incomplete.sum()} of {labelled.sum()} rows, "
+            f"most of them ({counts[worst]}) in {body.describe(worst)}: leave columns out with "
+            f"data.drop=[{body.reference(worst)}], or set data.impute=mean or median."
         )
 
     def notes(self, labels: NDArray[Any], kept: NDArray[np.bool_]) -> tuple[str, ...]:
@@ -765,20 +541,20 @@ class Features:
             for alike in _alike(values):
                 found.append(f"{body.describe(column)} has {' and '.join(alike)} as two values")
         n_classes = len(set(labels[kept].tolist()))
-        for column in self._inputs if body.layout.task != "regression" else ():
-            if column in self.numbering:
-                continue
-            values = self._cells[column][kept].tolist()
-            if len(set(values[: 2 * n_classes + 1])) > n_classes or len(set(values)) != n_classes:
-                continue
-            if len(set(zip(values, labels[kept], strict=True))) == n_classes:
+        for column in self._inputs:
+            values, name = self._cells[column][kept].tolist(), body.header and body.header[column]
+            # Of most columns the first values tell that they have more than there are classes.
+            if (
+                body.layout.task == "regression"
+                or len(set(values[: 2 * n_classes + 1])) > n_classes
+            ):
+                pass
+            elif n_classes == len(set(values)) == len(set(zip(values, labels[kept], strict=True))):
                 found.append(f"{body.describe(column)} tells the label of every row")
-        for column in self._numbers:
-            name = body.header[column] if body.header else ""
-            if column not in self.codes and _is_called(name, _NAMES_CODES, ids=False):
+            if column not in self.codes and name and _is_called(name, _NAMES_CODES, ids=False):
                 found.append(
                     f"{body.describe(column)} is read as numbers, and "
-                    f"data.categories=[{body.reference(column)}] makes features of its values"
+                    f"data.categories=[{name}] makes features of its values"
                 )
         return tuple(found)
 
@@ -792,8 +568,6 @@ class Features:
         parts: list[tuple[str, int, NDArray[np.float64]]] = []
         header = self._body.header
         for i, column in enumerate(self._inputs):
-            if column in self.numbering:
-                continue
             name = header[column] if header else f"x{i + 1}"
             if column not in self.codes:
                 values = self._numbers[column]
@@ -836,8 +610,7 @@ def missing_in(cells: NDArray[Any], layout: Layout) -> NDArray[np.bool_]:
     marks = {mark.casefold() for mark in layout.missing or ()}
     numbers = [n for n in map(plain_number, marks) if n is not None and not np.isnan(n)]
     if cells.dtype.kind in "biuf":
-        found = np.isin(cells, numbers) if numbers else np.zeros(len(cells), bool)
-        return found | np.isnan(cells) if cells.dtype.kind == "f" else found
+        return np.isin(cells, numbers) | np.isnan(cells)
     if layout.own:
         marks |= {""} if layout.missing == () else MARKS
 
@@ -847,17 +620,6 @@ def missing_in(cells: NDArray[Any], layout: Layout) -> NDArray[np.bool_]:
         return cell.casefold() in marks or (bool(numbers) and plain_number(cell) in numbers)
 
     return np.fromiter((is_missing(cell) for cell in cells), bool, len(cells))
-
-
-def _sentinel(values: NDArray[np.float64], sentinels: Sequence[float]) -> float | None:
-    """Return which number far from all others, such as -999, stands for a missing one."""
-    for sentinel in sentinels:
-        others = values[values != sentinel]
-        if sentinel < 0 and len(others) < len(values) and others.min(initial=0) > sentinel / 5:
-            return sentinel
-        if sentinel > 0 and len(others) < len(values) - 1 and others.max(initial=0) < sentinel / 5:
-            return sentinel
-    return None
 
 
 def _are_dates(values: NDArray[np.float64]) -> bool:
@@ -872,7 +634,7 @@ def _are_dates(values: NDArray[np.float64]) -> bool:
 
 
 def names_subjects(name: str) -> bool:
-    """Tell whether a column or an array is called like subjects, or groups."""
+    """Tell whether an array is called like subjects, or groups."""
     return _is_called(name, _NAMES_SUBJECTS) or name.lower() in ("group", "groups")
 
 
@@ -881,12 +643,6 @@ def _is_called(name: str, pattern: re.Pattern[str], ids: bool = True) -> bool:
     words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
     is_id = ids and words[-1:] in (["id"], ["ids"])
     return bool(words) and (is_id or pattern.fullmatch("".join(words)) is not None)
-
-
-def _asking(found: str) -> DataError:
-    return DataError(
-        f"{found}: set data.index=drop to leave that out, or data.index=keep to learn from it."
-    )
 
 
 def _narrowed(cells: NDArray[Any]) -> NDArray[Any]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.data.files import unpack
 from mklbench.data.numbers import is_number
 from mklbench.data.schema import FileFormat, Layout
 from mklbench.errors import DataError, first_line
@@ -37,6 +35,8 @@ _SVMLIGHT = re.compile(
 _BEFORE_SVMLIGHT = re.compile(rb"(?:\s*(?:[-+.\deE]+[ \t]*)?(?:#[^\n]*)?\r?\n)*")
 _ARFF = re.compile(rb"(?:\s*%[^\n]*\n|\s)*@relation\s", re.IGNORECASE)
 _BEGINNING = 2**16
+# What begins a file of the old Excel, and JSON.
+_NO_TABLE = (b"\xd0\xcf\x11\xe0", b"[{", b'{"')
 _DELIMITERS = (",", ";", "\t", "|", "whitespace")
 # Lines that the delimiter is found from.
 _SAMPLE = 50
@@ -101,7 +101,7 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
     Parameters
     ----------
     content : bytes
-        The bytes of the file; gzip, xz, bzip2 and a zip archive of one file are unpacked.
+        The bytes of the file, or of a zip archive of it.
     layout : Layout
         How the text is laid out.
     place : str
@@ -113,20 +113,21 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
         The content is not such a table; the message names the line.
     """
     lines = _decoded(content, place).split("\n")
-    start, filled = _beginning(lines, layout)
+    filled = [k for k in range(layout.skip_lines, len(lines)) if lines[k].strip()]
+    if layout.own:  # comments above the table
+        filled = filled[
+            next((i for i, k in enumerate(filled) if lines[k][0] != "#"), len(filled)) :
+        ]
     if not filled:
         raise DataError(f"{place} holds no rows of data.")
-    delimiter = layout.delimiter
+    delimiter, start = layout.delimiter, filled[0]
     if delimiter == "auto":
-        delimiter = _delimiter(filled, place)
-    csv.field_size_limit(_LONGEST)
+        delimiter = _delimiter([lines[k] for k in filled[:_SAMPLE]], place)
     rows, numbers, before = [], [], start
-    reader = _reader([lines[start].lstrip("# ") if layout.own else lines[start],
-                      *lines[start + 1 :]], delimiter)  # fmt: skip
+    reader = _reader(lines[start:], delimiter)
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row]
-            if any(cells):
+            if any(cells := [cell.strip() for cell in row]):
                 rows.append(cells)
                 numbers.append(before + 1)
             before = start + reader.line_num
@@ -134,6 +135,11 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
         raise DataError(
             f"{place}, line {before + 1} cannot be split into cells ({error})."
         ) from error
+    if layout.own and start and lines[start - 1].startswith("#"):
+        # NumPy writes the names of the columns as a comment.
+        above = [name.strip() for name in next(_reader([lines[start - 1].lstrip("# ")], delimiter))]
+        if len(above) == len(rows[0]) > 1:
+            rows, numbers = [above, *rows], [start, *numbers]
     width = len(rows[-1]) - 1
     if width and "" in (rows[0][width:] or [""]) and all(row[-1] == "" for row in rows[1:]):
         rows = [row[:width] for row in rows]  # behind a delimiter at the end of each line
@@ -141,31 +147,16 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
     if len(rows) > 1 and {len(row) for row in rows[1:]} == {len(rows[0]) + 1}:
         # R writes the names of the columns without one for the names of the rows.
         names, rows, numbers = rows[0], rows[1:], numbers[1:]
-    _require_widths(rows, numbers, delimiter, layout, place)
+    _require_widths(rows, numbers, layout, place)
     columns = [np.array(column, dtype=object) for column in zip(*rows, strict=True)]
     if names is None:
         return Cells(columns, lines=numbers)
     return Cells(columns[1:], names, {"row names": columns[0]}, numbers)
 
 
-def _beginning(lines: Sequence[str], layout: Layout) -> tuple[int, list[str]]:
-    """Return the number of lines before the table, and its first lines that are not empty.
-
-    Of the comments above it the last may be the names of the columns, as NumPy writes them.
-    """
-    start = layout.skip_lines
-    sample = [k for k in range(start, len(lines)) if lines[k].strip()]
-    while layout.own and len(sample) > 1 and lines[sample[0]].startswith("#"):
-        here, below = (re.split(r"[,;\t|]|\s+", lines[k].strip("# ")) for k in sample[:2])
-        if len(here) == len(below) > 1 and not lines[sample[1]].startswith("#"):
-            break
-        sample = sample[1:]
-    filled = [lines[k].lstrip("# ") if layout.own else lines[k] for k in sample[:_SAMPLE]]
-    return (sample[0] if sample else start), filled
-
-
 def _reader(lines: Sequence[str], delimiter: str) -> Any:
     """Return a reader of rows of cells; a line is a cell if nothing separates them."""
+    csv.field_size_limit(_LONGEST)
     if delimiter == "whitespace":
         return csv.reader((" ".join(line.split()) for line in lines), delimiter=" ")
     return csv.reader(
@@ -175,29 +166,23 @@ def _reader(lines: Sequence[str], delimiter: str) -> Any:
 
 
 def _require_widths(
-    rows: Sequence[Sequence[str]], lines: Sequence[int], delimiter: str, layout: Layout, place: str
+    rows: Sequence[Sequence[str]], lines: Sequence[int], layout: Layout, place: str
 ) -> None:
     """Raise DataError for a line that has more or fewer cells than the first."""
     width = len(rows[0])
     odd = next((k for k, row in enumerate(rows) if len(row) != width), None)
-    if odd is None:
-        if width == 1 and layout.delimiter not in ("auto", ""):
-            raise DataError(
-                f"{place} has a single column when split at data.delimiter="
-                f"{layout.delimiter!r}: set data.delimiter to what separates its cells, as in "
-                f"'data.delimiter=\";\"' or data.delimiter=whitespace."
-            )
-        return
-    hint = ""
-    last = len(rows[-1])
-    above = len(rows) - sum(1 for _ in itertools.takewhile(lambda r: len(r) == last, rows[::-1]))
-    if 0 < above < min(_SAMPLE, len(rows) / 2) and last > width:
-        skipped = lines[above] - 1
-        title = "line is a title" if skipped == 1 else f"{skipped} lines are no part of the table"
-        hint = f": if the first {title}, set data.skip_lines={skipped}"
-    raise DataError(
-        f"{place}, line {lines[odd]} has {len(rows[odd])} cells where {width} were expected{hint}."
-    )
+    if odd is not None:
+        begins = {len(row) for row in rows[odd:]} == {len(rows[odd])} and len(rows) > 2 * odd
+        title = f": if the table begins there, set data.skip_lines={lines[odd] - 1}"
+        raise DataError(
+            f"{place}, line {lines[odd]} has {len(rows[odd])} cells where {width} were expected"
+            f"{title if begins else ''}."
+        )
+    if width == 1 and layout.delimiter not in ("auto", ""):
+        raise DataError(
+            f"{place} has a single column when split at data.delimiter={layout.delimiter!r}: set "
+            "it to what separates the cells, as in 'data.delimiter=\";\"'."
+        )
 
 
 def read_parquet(content: bytes, layout: Layout, place: str) -> Cells:
@@ -222,25 +207,24 @@ def read_parquet(content: bytes, layout: Layout, place: str) -> Cells:
     if not isinstance(frame.index, pd.RangeIndex):
         levels = [frame.index.get_level_values(k) for k in range(frame.index.nlevels)]
         index = {str(level.name or "index"): _plain(level.to_series()) for level in levels}
-    return _typed(frame, index)
-
-
-def _typed(frame: Any, index: Mapping[str, NDArray[Any]] | None = None) -> Cells:
     columns = [_plain(frame.iloc[:, k]) for k in range(frame.shape[1])]
-    return Cells(columns, [str(name) for name in frame.columns], index or {})
+    return Cells(columns, [str(name) for name in frame.columns], index)
 
 
 def _plain(column: Any) -> NDArray[Any]:
     """Return a column of pandas as numbers, or as texts and other values."""
     from pandas.api import types
 
-    if not types.is_numeric_dtype(column.dtype):
-        return np.array(column.astype(object).tolist() or [None], dtype=object)[: len(column)]
+    whole: NDArray[Any]
     if types.is_integer_dtype(column.dtype) and not column.isna().any():
-        whole: NDArray[Any] = column.to_numpy(np.int64 if column.dtype != np.uint64 else None)
-        return whole
-    numbers: NDArray[Any] = column.to_numpy(np.float64, na_value=np.nan)
-    return numbers
+        unsigned = types.is_unsigned_integer_dtype(column.dtype)
+        whole = column.to_numpy(np.uint64 if unsigned else np.int64)
+    elif types.is_numeric_dtype(column.dtype):
+        whole = column.to_numpy(np.float64, na_value=np.nan)
+    else:
+        whole = np.empty(len(column), dtype=object)
+        whole[:] = column.astype(object).where(column.notna(), None).tolist()
+    return whole
 
 
 def read_excel(content: bytes, layout: Layout, place: str) -> Cells:
@@ -255,35 +239,27 @@ def read_excel(content: bytes, layout: Layout, place: str) -> Cells:
 
     if asked := missing("files", place, "openpyxl"):
         raise DataError(asked)
+    options: dict[str, Any] = {"header": None, "dtype": object, "keep_default_na": False}
     try:
-        sheets = pd.read_excel(
-            io.BytesIO(content),
-            sheet_name=None,
-            header=None,
-            dtype=object,
-            keep_default_na=False,
-            engine="openpyxl",
-        )
+        sheets = pd.read_excel(io.BytesIO(content), sheet_name=None, engine="openpyxl", **options)
     except Exception as error:  # of damaged XML openpyxl raises almost anything
         raise DataError(
             f"{place} is not an Excel file: it is damaged ({first_line(error)})."
         ) from error
-    if layout.sheet is not None and layout.sheet not in sheets:
-        raise DataError(
-            f"data.sheet={layout.sheet} is not a sheet of {place}: it has "
-            f"{shortened(list(sheets))}."
-        )
     filled = {name: _trimmed(sheet.iloc[layout.skip_lines :]) for name, sheet in sheets.items()}
     found = [name for name, sheet in filled.items() if len(sheet)]
-    if layout.sheet is not None:
-        found = [layout.sheet]
-    if len(found) > 1:
+    if layout.sheet is None and len(found) > 1:
         raise DataError(
             f"{place} has the sheets {shortened(found)}: choose one, as in data.sheet={found[0]}."
         )
-    frame = filled[found[0]] if found else None
-    if frame is None or not len(frame):
+    if layout.sheet is not None and layout.sheet not in found:
+        raise DataError(
+            f"data.sheet={layout.sheet} is not a sheet of {place} with rows: it has "
+            f"{shortened(found)}."
+        )
+    if not found:
         raise DataError(f"{place} holds no rows of data.")
+    frame = filled[layout.sheet or found[0]]
     columns = [np.array([*frame[name], None], dtype=object)[:-1] for name in frame]
     return Cells(columns, lines=[row + 1 for row in frame.index])
 
@@ -321,12 +297,10 @@ def transposed(cells: Cells) -> Cells:
 
     The names of the samples become those of the rows.
     """
-    columns = list(cells.columns)
-    names = cells.names
-    variables = next(iter(cells.index.values()), None)
+    columns, names = list(cells.columns), cells.names
     if names is None:
-        names = [str(column[0]) for column in columns]
-        columns = [column[1:] for column in columns]
+        names, columns = [text_of(column[0]) for column in columns], [c[1:] for c in columns]
+    variables = next(iter(cells.index.values()), None)
     if variables is None:
         variables, columns, names = columns[0], columns[1:], names[1:]
     rows = [np.array(row, dtype=object) for row in zip(*columns, strict=True)]
@@ -334,43 +308,27 @@ def transposed(cells: Cells) -> Cells:
 
 
 def _decoded(content: bytes, place: str) -> str:
-    if content.startswith(_ZIP):
-        try:
+    try:
+        if content.startswith(_ZIP):
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
                 (name,) = archive.namelist()
                 content = archive.read(name)
-        except (ValueError, zipfile.BadZipFile) as error:
-            raise DataError(
-                f"{place} is a zip archive, but not of one sound file: unpack it and name a file."
-            ) from error
-    if content.startswith(b"\xd0\xcf\x11\xe0"):
-        raise DataError(f"{place} is an Excel file of the old kind: save it as .xlsx.")
-    text = unpack(content, place)
-    if text.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return _unified(text.decode("utf-16", errors="replace"))
-    if (position := text.find(b"\0")) >= 0:
+        is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        if content.lstrip().startswith(_NO_TABLE) or (not is_wide and b"\0" in content):
+            raise ValueError("it is of another kind")
+        text = content.decode("utf-16" if is_wide else "utf-8-sig")
+    except (ValueError, zipfile.BadZipFile) as error:
         raise DataError(
-            f"{place} is not a text file: byte {position + 1} is zero; give a text file in UTF-8."
-        )
-    if text.lstrip()[:2] in (b"[{", b'{"'):
-        raise DataError(f"{place} is JSON: save it as CSV, as pandas.read_json(...).to_csv does.")
-    try:
-        return _unified(text.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{place} is not a text file in UTF-8: byte {error.start + 1} cannot be read; save "
-            "it in UTF-8."
+            f"{place} is not a text file in UTF-8 ({first_line(error)}): save it as CSV in UTF-8, "
+            "as .xlsx or as parquet."
         ) from error
-
-
-def _unified(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _delimiter(lines: Sequence[str], place: str) -> str:
     """Return what splits all lines into as many cells, most of them numbers; empty: nothing does.
 
-    Where no delimiter gives each line as many cells, it is that of the last line, so that the
+    Where no delimiter gives each line as many cells, it is the most frequent one, so that the
     line which has more or fewer can be named.
     """
     shares: dict[str, tuple[bool, float]] = {}

@@ -106,7 +106,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"t": np.tile([0, 1], 6)},
         "class counts {'0': 6, '1': 6} instead of {'-1': 6, '1': 6}",
     ),
-    "three labels": ({"t": np.tile([-1, 0, 1], 4)}, "data.positive=1 needs a set of two classes"),
+    "three labels": ({"t": np.tile([-1, 0, 1], 4)}, "data.positive=1 is none of two classes"),
     "shape": ({"x": np.ones((12, 3))}, r"rows and features \(12, 3\) instead of \(12, 2\)"),
     "number of splits": (toy_benchmark(2), "has 2 splits instead of 3"),
     "sizes": (

@@ -118,7 +118,7 @@ def test_a_cell_of_inputs_is_views(tmp_path: Path) -> None:
         ({"X": X, "y": Y}, {"label": "z"}, "data.label=z is no array of"),
         ({"X": X, "y": Y}, {"inputs": "Z"}, "data.inputs=Z is no array of"),
         ({"X": X, "y": Y[:5]}, {"inputs": "X"}, "of shape (6, 3) for 5 labels"),
-        ({"X": X, "y": np.eye(6)[:, :2]}, {"label": "y"}, "has labels y of shape (6, 2): a vector"),
+        ({"X": X, "y": np.eye(6)[:, :2]}, {"label": "y"}, "y of shape (6, 2) that are no vector"),
         ({"X": X, "y": Y * np.nan}, {}, "has no row without a missing value"),
         ({"X": X + np.inf, "y": Y}, {}, "column 1: 'inf' is not a finite number"),
         ({"X": X, "y": np.array(["a", None] * 3, object)}, {}, "save it as text or numbers"),
@@ -196,5 +196,5 @@ def test_svmlight_may_count_from_0(first: int, tmp_path: Path) -> None:
 def test_the_numbers_of_samples_in_a_precomputed_kernel_are_no_feature(tmp_path: Path) -> None:
     lines = [f"{k % 2} 0:{k + 1} 1:{k * k} 2:3.5" for k in range(12)]
     (tmp_path / "own.svm").write_text("\n".join(lines) + "\n")
-    with pytest.raises(DataError, match="which identif"):
+    with pytest.raises(DataError, match="to identify the rows"):
         load_own(tmp_path / "own.svm")
