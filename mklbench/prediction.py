@@ -87,7 +87,7 @@ class DecisionFunction:
         given = samples.size // max(1, samples.shape[max(0, samples.ndim - 2)])
         if samples.ndim == 3:
             given //= max(1, len(samples))
-        rows = _BLOCK // (8 * max(1, given, self.kernels.n_values))
+        rows = _BLOCK // (8 * max(1, given, self.kernels.n_samples))
         return multiclass.in_blocks(
             lambda block: multiclass.decision_values(self.machines, self._outputs_at(block)),
             samples,

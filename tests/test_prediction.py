@@ -32,7 +32,7 @@ from mklbench.kernels import (
     Family,
     KernelOperator,
     KernelSubset,
-    MatrixDistances,
+    MatrixView,
     Normalised,
     Precomputed,
     PrecomputedBank,
@@ -118,15 +118,12 @@ def test_gram_matrices_are_kept_by_columns() -> None:
     assert len(pickle.dumps(kept)) < 8 * numbers + 2000
 
 
-def test_distances_are_kept_by_columns() -> None:
+def test_distances_of_a_whole_data_set() -> None:
     X, _, Z = problem()
     every = np.concatenate([X, Z])
     D = np.array([(every[:, [j]] - every[:, j]) ** 2 for j in range(3)])
-    bank = DistanceBank(MatrixDistances(D, np.arange(50)), [0.1, 1.0])
+    bank = DistanceBank(np.arange(50), [MatrixView("view 0", matrix) for matrix in D], [0.1, 1.0])
     assert_same_columns(bank, np.arange(50, 80))
-    kept = bank.take(np.arange(4), np.array([2, 3]))  # of the second view
-    kept.cross([1.0, 2.0], np.arange(50, 80))
-    assert len(pickle.dumps(kept)) < 80 * 4 * 8 + 2000  # what was asked for last is not kept
 
 
 @pytest.mark.slow
@@ -190,7 +187,7 @@ def test_a_prediction_is_that_of_its_row_alone_whatever_the_blocks(
     )
     sizes: list[int] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prediction, "_BLOCK", 8 * at_once * max(decide.kernels.n_values, X.shape[1]))
+        patch.setattr(prediction, "_BLOCK", 8 * at_once * max(decide.kernels.n_samples, X.shape[1]))
         whole = multiclass.decision_values
 
         def noting(*given: Any) -> Array:

@@ -5,9 +5,9 @@ asks for them here and not in the modules below.
 """
 
 from mklbench.kernels.banks.concatenated import ColumnBank, ConcatenatedBank
-from mklbench.kernels.banks.dense import DenseBank
+from mklbench.kernels.banks.dense import DenseBank, FunctionBank
 from mklbench.kernels.banks.features import FeatureBank
-from mklbench.kernels.banks.function_bank import FunctionBank, NamedFunction
+from mklbench.kernels.banks.function_bank import NamedFunction
 from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.precomputed import (
@@ -15,12 +15,7 @@ from mklbench.kernels.banks.precomputed import (
     LazyPrecomputedBank,
     PrecomputedBank,
 )
-from mklbench.kernels.banks.views import (
-    DistanceBank,
-    FeatureDistances,
-    MatrixDistances,
-    chi2_distances,
-)
+from mklbench.kernels.banks.views import DistanceBank, FeatureView, MatrixView, feature_views
 from mklbench.kernels.banks.wrapped import (
     CentredBank,
     CombinedKernel,
@@ -90,7 +85,7 @@ __all__ = [
     "Family",
     "FamilyBank",
     "FeatureBank",
-    "FeatureDistances",
+    "FeatureView",
     "FittedViews",
     "FunctionBank",
     "Gaussian",
@@ -109,8 +104,8 @@ __all__ = [
     "Linear",
     "LinearBank",
     "MatrixDescriptors",
-    "MatrixDistances",
     "MatrixKernels",
+    "MatrixView",
     "NamedFunction",
     "Normalised",
     "Polynomial",
@@ -123,10 +118,10 @@ __all__ = [
     "Views",
     "check_thetas",
     "chi2",
-    "chi2_distances",
     "cosine",
     "feature_gaussians",
     "feature_pairs",
+    "feature_views",
     "feature_widths",
     "gaussian",
     "gaussian_polynomials",

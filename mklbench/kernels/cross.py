@@ -31,11 +31,6 @@ class CrossKernels(ABC):
     n_samples: int
     n_kernels: int
 
-    @property
-    def n_values(self) -> int:
-        """Numbers that `cross` holds at once for each new sample, about, but for temporaries."""
-        return self.n_samples
-
     @abstractmethod
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the kernel (n_z, n) between new samples and the training samples at some weights.

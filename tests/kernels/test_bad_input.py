@@ -24,7 +24,6 @@ from mklbench.kernels import (
     MatrixKernels,
     Precomputed,
     PrecomputedBank,
-    chi2_distances,
     precomputed,
 )
 from mklbench.libsvm import SVM, SVR
@@ -178,14 +177,3 @@ def test_rows_of_every_operator(name: str) -> None:
     np.testing.assert_array_equal(
         operator.take(mask).gram(weights), operator.take(np.flatnonzero(mask)).gram(weights)
     )
-
-
-@pytest.mark.parametrize("which", [0, 1])
-def test_chi2_of_values_below_0(which: int) -> None:
-    samples = [np.ones((4, 3)), np.ones((5, 3))]
-    samples[which][2, 1] = -0.5
-    with pytest.raises(InputError, match=rf"{'XZ'[which]} holds -0.5 at row 2, column 1: chi2"):
-        chi2_distances(*samples)
-    samples[which][2, 1] = np.nan
-    with pytest.raises(InputError, match=rf"{'XZ'[which]} holds nan at row 2, column 1: "):
-        chi2_distances(*samples)

@@ -465,7 +465,7 @@ def _descriptors() -> BankCase:
         )
         for of in (within, view_distances(X, Z, X[:, 3:].std(axis=0)))
     ]
-    bank = kernels.DistanceBank(kernels.FeatureDistances(X, views), (0.1, 2.0))
+    bank = kernels.DistanceBank(X, kernels.feature_views(X, views), (0.1, 2.0))
     return BankCase(bank, stacks[0], Z, stacks[1])
 
 

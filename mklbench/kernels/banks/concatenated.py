@@ -100,10 +100,6 @@ class ConcatenatedBank(Bank):
             streamed=sum(part.streamed for part in parts),
         )
 
-    @property
-    def n_values(self) -> int:
-        return max(bank.n_values for bank in self._banks)
-
     def row_factors(self) -> RowFactors | None:
         several = self._factors_of_parts() if self._columns is None else None
         return None if several is None else RowFactors.one_after_the_other(several)

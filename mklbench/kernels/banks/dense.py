@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from itertools import groupby
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +20,7 @@ from mklbench.kernels.gram_matrices import PackedTriangles, triangle_size, unpac
 from mklbench.kernels.groups import GroupLists
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY
+from mklbench.kernels.samples import rows_of
 from mklbench.validation import check_features, check_not_empty, check_training_features
 
 # Where the entries of a smaller matrix stand in the packed triangles: some arrays of indices.
@@ -45,6 +48,19 @@ class StackedBank(Bank):
             f"{type(self).__name__} was taken for predictions and has no Gram matrix of its "
             "samples: call take(rows) without kernels."
         )
+
+    def _copied(self, rows: Indices, kernels: Indices | None) -> Self:
+        """Return a copy for `take`, whose Gram matrices are those of the rows if all are kept."""
+        taken = copy(self)
+        taken._kernels_changed()
+        grams = vars(taken).pop("_grams", None)
+        taken.n_samples = len(rows)
+        if kernels is None and grams is not None:
+            taken._grams = grams.take(rows)
+        if kernels is not None:
+            taken.n_kernels, taken.groups = len(kernels), None
+            taken.features = tuple(self.features[m] for m in kernels)
+        return taken
 
     @classmethod
     def needs(cls, n: int, n_kernels: int, forming: float = 1.0) -> Memory:
@@ -107,10 +123,104 @@ class StackedBank(Bank):
         return (self._grams.centred() if centred else self._grams).inner_products()
 
 
-class DenseBank(StackedBank):
-    """Kernel functions on all features, with packed Gram matrices.
+class FunctionBank(StackedBank):
+    """Kernel functions of two sets of samples, with packed Gram matrices.
 
-    Of many samples these are formed when they are first asked for.
+    The samples may be anything that has rows: numbers, text, a sparse matrix. Of many, and of
+    functions on columns of their own, the matrices are formed when they are first asked for.
+
+    Parameters
+    ----------
+    X : array_like or sparse matrix of shape (n, d)
+        Training samples.
+    functions : sequence of KernelFunction
+        The M kernel functions.
+    columns : sequence of ColumnGroup or None, default=None
+        The columns that each of them looks at; if not given, all. Those on the same columns one
+        after the other share their distances.
+
+    Raises
+    ------
+    InputError
+        If there is no function. Their values are for the builder to check.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        functions: Sequence[KernelFunction],
+        columns: Sequence[ColumnGroup] | None = None,
+    ) -> None:
+        self._X, self._functions = X, tuple(functions)
+        self.n_samples, self.n_kernels = np.shape(X)[0], len(self._functions)
+        self._columns = (None,) * self.n_kernels if columns is None else tuple(columns)
+        self.features = tuple(
+            -1 if own is None or len(own) > 1 else own[0] for own in self._columns
+        )
+        if columns is None:
+            check_not_empty("functions", functions)
+            if self.n_samples < MANY:
+                _ = self._grams
+
+    @cached_property
+    def _grams(self) -> PackedTriangles:
+        grams = self._blocks(np.arange(self.n_kernels))
+        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
+
+    @property
+    def grams(self) -> PackedTriangles:
+        """The packed Gram matrices."""
+        return self._grams
+
+    def cross(self, weights: ArrayLike, Z: Any) -> Array:
+        d, samples = self._check_weights(weights), self._new(Z)
+        active = np.flatnonzero(d)
+        shape = np.shape(samples)[0], self.n_samples
+        return weighted_sum(d[active], self._blocks(active, samples), shape)
+
+    def diagonals(self, Z: Any = None) -> Array:
+        if Z is None and "_grams" in vars(self):
+            return super().diagonals()
+        samples = self._X if Z is None else self._new(Z)
+        return np.array(
+            [
+                function.diagonal(_part_of(samples, own))
+                for function, own in zip(self._functions, self._columns, strict=True)
+            ]
+        )
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        return tuple(named(each, ALL_COLUMNS) for each in function_names(self._functions))
+
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Self:
+        indices = self._check_rows(rows)
+        taken = self._copied(indices, kernels)
+        taken._X = rows_of(self._X, indices)
+        if kernels is not None:
+            taken._functions = tuple(self._functions[m] for m in kernels)
+            taken._columns = tuple(self._columns[m] for m in kernels)
+        return taken
+
+    def _new(self, Z: Any) -> Any:
+        """Return new samples if they have as many columns as the training samples."""
+        width = np.shape(self._X)[1]
+        if len(np.shape(Z)) != 2 or np.shape(Z)[1] != width:
+            raise InputError(
+                f"Z has shape {np.shape(Z)}, but the kernels were built on {width} features: "
+                "pass the same ones in the same order."
+            )
+        return Z
+
+    def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
+        """Yield kernels between the training samples, or from new ones `Z` to them."""
+        for columns, group in groupby(kernels.tolist(), key=self._columns.__getitem__):
+            X = _part_of(self._X, columns)
+            functions = [self._functions[m] for m in group]
+            yield from matrices(functions, X if Z is None else _part_of(Z, columns), X)
+
+
+class DenseBank(FunctionBank):
+    """Kernel functions on samples of finite numbers.
 
     Parameters
     ----------
@@ -121,13 +231,10 @@ class DenseBank(StackedBank):
     """
 
     def __init__(self, X: ArrayLike, functions: Sequence[KernelFunction]) -> None:
-        check_not_empty("functions", functions)
         samples = check_training_features("X", X)
         functions = [f.on(samples) if isinstance(f, Gaussian) else f for f in functions]
         check_values(functions, samples)
-        self._bind(samples.shape, [None], [samples], [0] * len(functions), functions)
-        if len(samples) < MANY:
-            _ = self._grams
+        super().__init__(samples, functions)
 
     @classmethod
     def on_columns(
@@ -138,89 +245,20 @@ class DenseBank(StackedBank):
         Parameters
         ----------
         X : ndarray of shape (n, d)
-            Training samples, of which only the columns in use are kept.
+            Training samples, known to be finite.
         functions : sequence of KernelFunction
-            The M kernel functions, those on the same columns one after the other.
+            The M kernel functions.
         columns : sequence of ColumnGroup
             The columns of each.
         """
         bank = cls.__new__(cls)
-        groups = tuple(dict.fromkeys(columns))
-        samples = [np.ascontiguousarray(_part_of(X, group)) for group in groups]
-        bank._bind(X.shape, groups, samples, [groups.index(own) for own in columns], functions)
+        FunctionBank.__init__(bank, X, functions, columns)
         return bank
 
-    @cached_property
-    def _grams(self) -> PackedTriangles:
-        grams = self._blocks(np.arange(self.n_kernels))
-        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
-
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d = self._check_weights(weights)
-        samples = check_features("Z", Z, self._n_features)
-        active = np.flatnonzero(d)
-        shape = len(samples), self.n_samples
-        return weighted_sum(d[active], self._blocks(active, samples), shape)
-
-    def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        if Z is None and "_grams" in vars(self):
-            return super().diagonals()
-        new = None if Z is None else check_features("Z", Z, self._n_features)
-        return np.array(
-            [
-                function.diagonal(
-                    self._samples[g] if new is None else _part_of(new, self._groups[g])
-                )
-                for function, g in zip(self._functions, self._owners, strict=True)
-            ]
-        )
-
-    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
-        return tuple(named(each, ALL_COLUMNS) for each in function_names(self._functions))
-
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> DenseBank:
-        indices = self._check_rows(rows)
-        kept = range(self.n_kernels) if kernels is None else kernels.tolist()
-        owners = [self._owners[m] for m in kept]
-        used = list(dict.fromkeys(owners))
-        taken = DenseBank.__new__(DenseBank)
-        taken._bind(
-            (len(indices), self._n_features),
-            [self._groups[g] for g in used],
-            [self._samples[g][indices] for g in used],
-            [used.index(g) for g in owners],
-            [self._functions[m] for m in kept],
-        )
-        if kernels is None:
-            taken.groups = self.groups
-            if "_grams" in vars(self):
-                taken._grams = self._grams.take(indices)
-        return taken
-
-    def _bind(
-        self,
-        shape: tuple[int, ...],
-        groups: Sequence[ColumnGroup],
-        samples: Sequence[Array],
-        owners: Sequence[int],
-        functions: Sequence[KernelFunction],
-    ) -> None:
-        """Stand on samples of a shape (n, d), kernel m on those in groups[owners[m]]."""
-        self.n_samples, self._n_features = shape
-        self._groups, self._samples = tuple(groups), tuple(samples)
-        self._owners, self._functions = tuple(owners), tuple(functions)
-        self.n_kernels, self.groups = len(self._functions), None
-        singles = [-1 if own is None or len(own) > 1 else own[0] for own in self._groups]
-        self.features = tuple(singles[g] for g in self._owners)
-
-    def _blocks(self, kernels: Indices, Z: Array | None = None) -> Iterator[Array]:
-        """Yield kernels between the training samples, or from new ones `Z` (n_z, d) to them."""
-        for g, group in groupby(kernels.tolist(), key=self._owners.__getitem__):
-            X = self._samples[g]
-            functions = [self._functions[m] for m in group]
-            yield from matrices(functions, X if Z is None else _part_of(Z, self._groups[g]), X)
+    def _new(self, Z: Any) -> Array:
+        return check_features("Z", Z, self._X.shape[1])
 
 
-def _part_of(Z: Array, columns: ColumnGroup) -> Array:
+def _part_of(samples: Any, columns: ColumnGroup) -> Any:
     """Return the columns of samples (n, d) that a kernel looks at."""
-    return Z if columns is None else Z[:, list(columns)]
+    return samples if columns is None else samples[:, list(columns)]

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.banks.dense import DenseBank, StackedBank
+from mklbench.kernels.banks.dense import DenseBank, FunctionBank
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.linear import InnerProductBank
 from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
 from mklbench.kernels.contract import Memory, Shape
 from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial, check_values
-from mklbench.kernels.gram_matrices import PackedTriangles, symmetric
+from mklbench.kernels.gram_matrices import symmetric
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY
 from mklbench.kernels.samples import csr, is_sparse, rows_of
-from mklbench.validation import check_features, check_not_empty, check_training_features, real_array
+from mklbench.validation import check_features, check_training_features, real_array
 
 # Called with n and m samples it returns their kernel (n, m).
 PairFunction = Callable[[Any, Any], Any]
@@ -50,39 +49,23 @@ class NamedFunction:
     name: str
     trusted: bool = False
 
-    def gram(self, X: Any) -> Array:
-        """Return the Gram matrix (n, n) of training samples.
+    def __call__(self, X: Any, Z: Any) -> Array:
+        """Return the kernel (n, n_z) between samples, two sets of them or one and itself.
 
         Parameters
         ----------
         X : array_like or sparse matrix of shape (n, d)
-            Training samples.
-
-        Raises
-        ------
-        InputError
-            If it has another shape, is not finite or not symmetric.
-        """
-        gram = self.between(X, X)
-        return gram if self.trusted else symmetric(self.name, gram)
-
-    def between(self, Z: Any, X: Any) -> Array:
-        """Return the kernel (n_z, n) between new and training samples.
-
-        Parameters
-        ----------
+            Samples.
         Z : array_like or sparse matrix of shape (n_z, d)
-            New samples.
-        X : array_like or sparse matrix of shape (n, d)
-            Training samples.
+            Samples.
 
         Raises
         ------
         InputError
-            If it has another shape, or is not finite.
+            If it has another shape, is not finite or, of the same samples, not symmetric.
         """
-        n_z, n = np.shape(Z)[0], np.shape(X)[0]
-        returned = self.function(Z, X)
+        shape = np.shape(X)[0], np.shape(Z)[0]
+        returned = self.function(X, Z)
         values = returned.toarray() if is_sparse(returned) else returned
         try:
             kernel = real_array(self.name, values)
@@ -91,10 +74,10 @@ class NamedFunction:
                 f"{self.name} returns a {type(values).__name__} that is no matrix of real numbers: "
                 "a kernel function returns an array (n, m) for n and m samples."
             ) from error
-        if kernel.shape != (n_z, n):
+        if kernel.shape != shape:
             raise InputError(
-                f"{self.name} returns an array of shape {kernel.shape} for {n_z} and {n} samples: "
-                f"a kernel function returns one of shape ({n_z}, {n})."
+                f"{self.name} returns an array of shape {kernel.shape} for {shape[0]} and "
+                f"{shape[1]} samples: a kernel function returns one of shape {shape}."
             )
         if not self.trusted and not np.isfinite(kernel).all():
             row, column = np.argwhere(~np.isfinite(kernel))[0]
@@ -102,7 +85,7 @@ class NamedFunction:
                 f"{self.name} is {kernel[row, column]} at samples {row} and {column}: a kernel "
                 "must be finite, mend the samples or the function."
             )
-        return kernel
+        return symmetric(self.name, kernel) if Z is X and not self.trusted else kernel
 
     def diagonal(self, X: Any) -> Array:
         """Return k(x, x) (n,).
@@ -113,82 +96,7 @@ class NamedFunction:
             Samples.
         """
         blocks = (rows_of(X, slice(s, s + _AT_ONCE)) for s in range(0, np.shape(X)[0], _AT_ONCE))
-        return np.concatenate([self.between(block, block).diagonal() for block in blocks])
-
-
-class FunctionBank(StackedBank):
-    """Kernels that are functions of two sets of samples, with packed Gram matrices.
-
-    The samples may be anything that has rows: numbers, text, a sparse matrix.
-
-    Parameters
-    ----------
-    X : array_like or sparse matrix of shape (n, d)
-        Training samples.
-    functions : sequence of NamedFunction
-        The M kernels.
-
-    Raises
-    ------
-    InputError
-        If a function returns what cannot be a Gram matrix; whether it is positive semidefinite is
-        for the builder to check.
-    """
-
-    def __init__(self, X: Any, functions: Sequence[NamedFunction]) -> None:
-        check_not_empty("functions", functions)
-        self._bind(X, functions)
-        _ = self.grams
-
-    @property
-    def grams(self) -> PackedTriangles:
-        """The packed Gram matrices."""
-        return self._grams
-
-    @cached_property
-    def _grams(self) -> PackedTriangles:
-        grams = (function.gram(self._X) for function in self._functions)
-        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
-
-    def cross(self, weights: ArrayLike, Z: Any) -> Array:
-        d = self._check_weights(weights)
-        samples = self._new(Z)
-        combined = np.zeros((np.shape(samples)[0], self.n_samples))
-        for m in np.flatnonzero(d):
-            combined += d[m] * self._functions[m].between(samples, self._X)
-        return combined
-
-    def diagonals(self, Z: Any = None) -> Array:
-        if Z is None and "_grams" in vars(self):
-            return super().diagonals()
-        samples = self._X if Z is None else self._new(Z)
-        return np.array([function.diagonal(samples) for function in self._functions])
-
-    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
-        return tuple(named(function.name, ALL_COLUMNS) for function in self._functions)
-
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> FunctionBank:
-        indices = self._check_rows(rows)
-        taken = FunctionBank.__new__(FunctionBank)
-        chosen = self._functions if kernels is None else [self._functions[m] for m in kernels]
-        taken._bind(rows_of(self._X, indices), chosen)
-        if kernels is None:
-            taken._grams = self._grams.take(indices)
-        return taken
-
-    def _bind(self, X: Any, functions: Sequence[NamedFunction]) -> None:
-        self._X, self._functions = X, tuple(functions)
-        self.n_samples, self.n_kernels = np.shape(X)[0], len(self._functions)
-        self.features = (-1,) * self.n_kernels
-
-    def _new(self, Z: Any) -> Any:
-        width = np.shape(self._X)[1]
-        if len(np.shape(Z)) != 2 or np.shape(Z)[1] != width:
-            raise InputError(
-                f"Z has shape {np.shape(Z)}, but the kernels were built on {width} features: "
-                "pass the same ones in the same order."
-            )
-        return Z
+        return np.concatenate([self(block, block).diagonal() for block in blocks])
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import get_args
@@ -51,14 +52,12 @@ class _GivenGrams(Bank):
         self._given = self.n_kernels, self.n_samples
         self._rows, self._kernels = np.arange(self.n_samples), np.arange(self.n_kernels)
 
-    def _take_from(self, bank: _GivenGrams, rows: Indices, kernels: Indices) -> None:
-        """Stand on some of the samples and the kernels of another bank."""
-        self.n_samples, self.n_kernels = len(rows), len(kernels)
-        self.features = (-1,) * self.n_kernels
-        self._given, self._rows = bank._given, bank._rows[rows]
-        self._kernels = bank._kernels[kernels]
-        if bank._maps is not None:
-            maps = [bank._maps[m] for m in kernels.tolist()]
+    def _restrict(self, rows: Indices, kernels: Indices | None) -> None:
+        """Stand on some of its samples, and of its kernels."""
+        kept = np.arange(len(self._kernels)) if kernels is None else kernels
+        self._rows, self._kernels = self._rows[rows], self._kernels[kept]
+        if self._maps is not None:
+            maps = [self._maps[m] for m in kept.tolist()]
             self._maps = [None if P is None else P[:, rows] for P in maps]
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
@@ -131,11 +130,8 @@ class PrecomputedBank(_GivenGrams, StackedBank):
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> PrecomputedBank:
         indices = self._check_rows(rows)
-        taken = type(self).__new__(type(self))
-        every = np.arange(self.n_kernels)
-        taken._take_from(self, indices, every if kernels is None else kernels)
-        if kernels is None:
-            taken._grams, taken.groups = self._grams.take(indices), self.groups
+        taken = self._copied(indices, kernels)
+        taken._restrict(indices, kernels)
         return taken
 
 
@@ -221,18 +217,18 @@ class IndexedBank(StackedBank):
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> IndexedBank:
         indices = self._check_rows(rows)
+        taken = self._copied(indices, kernels)
+        taken._rows = self._rows[indices]
         if kernels is None and self._whole is not None:
-            return IndexedBank(self._whole, self._rows[indices], self.groups, self._names)
+            return taken
         chosen = np.arange(self.n_kernels) if kernels is None else kernels
-        taken = IndexedBank.__new__(IndexedBank)
-        taken._n_whole, taken._rows = self._n_whole, self._rows[indices]
-        taken.n_samples, taken.n_kernels = len(indices), len(chosen)
-        taken.features, taken._names = (-1,) * len(chosen), None
         taken._whole, taken._diagonals = None, self._of_whole()[chosen]
         if self._whole is None:
             taken._columns = self._columns[chosen][:, :, indices]
         else:
             taken._columns = self._whole.keep(chosen).columns(taken._rows)
+        if self._names is not None:
+            taken._names = [self._names[m] for m in chosen]
         return taken
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
@@ -335,12 +331,15 @@ class LazyPrecomputedBank(_GivenGrams):
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> LazyPrecomputedBank:
         chosen = self._check_rows(rows)
-        taken = LazyPrecomputedBank.__new__(LazyPrecomputedBank)
-        every = np.arange(self.n_kernels)
-        taken._take_from(self, chosen, every if kernels is None else kernels)
-        taken._last = None
+        taken = copy(self)
+        taken._last, taken.n_samples = None, len(chosen)
+        taken._restrict(chosen, kernels)
+        taken.n_kernels = len(taken._kernels)
+        taken.features = (-1,) * taken.n_kernels
         if kernels is None:
             taken._stack = self._stack[:, chosen[:, None], chosen]
+        else:
+            del taken._stack
         return taken
 
     def _check_diagonals(self) -> None:

@@ -57,10 +57,6 @@ class WrappedBank(Bank):
         """Return new samples as the bank takes them."""
         return Z
 
-    @property
-    def n_values(self) -> int:
-        return self._bank.n_values
-
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         return self._bank.combine(self._inner(d), out)
 
@@ -602,8 +598,8 @@ class CombinedKernel(StackedBank):
     def __init__(
         self, bank: Bank, how: str = "sum", *, degree: int = 2, offset: float = 1.0
     ) -> None:
-        self._rule = _Rule(how, degree, offset)
-        self._bind(bank)
+        self._rule, self._bank = _Rule(how, degree, offset), bank
+        self.n_samples, self.n_kernels, self.features = bank.n_samples, 1, (-1,)
         _ = self._grams
 
     @classmethod
@@ -627,10 +623,6 @@ class CombinedKernel(StackedBank):
             restricting=max(bank.restricting, own.restricting),
         )
 
-    @property
-    def n_values(self) -> int:
-        return self._bank.n_values
-
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         each = self._bank.diagonals(Z)
         return self._rule(len(each), lambda d: d @ each)[None]
@@ -646,12 +638,9 @@ class CombinedKernel(StackedBank):
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> CombinedKernel:
         indices = self._check_rows(rows)
-        taken = CombinedKernel.__new__(CombinedKernel)
-        taken._rule = self._rule
+        taken = self._copied(indices, kernels)
         every = None if kernels is None else np.arange(self._bank.n_kernels)
-        taken._bind(self._bank.take(indices, every))
-        if kernels is None:
-            taken._grams = self._grams.take(indices)
+        taken._bank = self._bank.take(indices, every)
         return taken
 
     @cached_property
@@ -663,7 +652,3 @@ class CombinedKernel(StackedBank):
                 "kernels, a lower degree, or kernels with a diagonal of ones."
             )
         return PackedTriangles.of(self.n_samples, [gram])
-
-    def _bind(self, bank: Bank) -> None:
-        self._bank, self.n_samples, self.n_kernels = bank, bank.n_samples, 1
-        self.features = (-1,)

@@ -15,7 +15,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError, unknown
-from mklbench.kernels.banks.views import DistanceBank, FeatureDistances, ViewColumns
+from mklbench.kernels.banks.views import DistanceBank, ViewColumns, feature_views
 from mklbench.kernels.banks.wrapped import (
     CentredBank,
     CombinedKernel,
@@ -28,7 +28,7 @@ from mklbench.kernels.base import Bank
 from mklbench.kernels.builders.grams import Precomputed
 from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, resolve
 from mklbench.kernels.contract import Memory, Shape, builder_of, memory_of
-from mklbench.validation import check_choice
+from mklbench.validation import check_choice, check_training_features
 
 # Five from 1e-4 to 1 on a logarithmic scale, as in the paper.
 VSKL_GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -70,7 +70,8 @@ class Descriptors:
 
     def __call__(self, X: ArrayLike, views: Sequence[ViewColumns] = ()) -> Bank:
         """Return the bank on the training samples `X` (n, d); without views all are one view."""
-        bank = DistanceBank(FeatureDistances(X, views, self._distance), self._gammas)
+        samples = check_training_features("X", X)
+        bank = DistanceBank(samples, feature_views(samples, views, self._distance), self._gammas)
         return unit_trace(bank) if self._normalise else bank
 
 

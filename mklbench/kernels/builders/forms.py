@@ -16,8 +16,8 @@ import numpy as np
 
 from mklbench.errors import InputError, KindError
 from mklbench.kernels.banks.concatenated import ConcatenatedBank
+from mklbench.kernels.banks.dense import FunctionBank
 from mklbench.kernels.banks.function_bank import (
-    FunctionBank,
     NamedFunction,
     needs_on_all_features,
     on_all_features,

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import mat_files
 from mklbench.errors import InputError, hint
 from mklbench.kernels.banks.precomputed import IndexedBank, pack_grams
-from mklbench.kernels.banks.views import DistanceBank, MatrixDistances
+from mklbench.kernels.banks.views import DistanceBank, MatrixView
 from mklbench.kernels.banks.wrapped import unit_trace
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.builders.derived import VSKL_GAMMAS
@@ -104,7 +104,8 @@ class MatrixDescriptors:
 
     def __call__(self, rows: ArrayLike) -> Bank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
-        bank = DistanceBank(MatrixDistances(self._whole, rows, self._names), self._gammas)
+        views = [MatrixView(*each) for each in zip(self._names, self._whole, strict=True)]
+        bank = DistanceBank(rows, views, self._gammas)
         return unit_trace(bank) if self._normalise else bank
 
 

@@ -17,10 +17,9 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.banks.concatenated import ConcatenatedBank
-from mklbench.kernels.banks.dense import DenseBank
+from mklbench.kernels.banks.dense import DenseBank, FunctionBank
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.function_bank import (
-    FunctionBank,
     NamedFunction,
     needs_on_all_features,
     on_all_features,

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 
 from mklbench.data import View
 from mklbench.errors import InputError
-from mklbench.kernels import Descriptors, DistanceBank, FeatureDistances, chi2_distances
-from mklbench.kernels.banks import views
+from mklbench.kernels import Descriptors, DistanceBank, FeatureView, feature_views
+from mklbench.kernels.banks.views import chi2_distances
 
 VIEWS = (View("colour", 0, 4, "chi2"), View("shape", 4, 6))
 
@@ -35,18 +35,6 @@ def test_chi2_is_its_definition_and_an_empty_bin_counts_nothing() -> None:
 def test_chi2_within_is_that_between() -> None:
     X = histograms(21)[:, :4]
     assert_allclose(chi2_distances(X, X), chi2_distances(X, X.copy()[::-1])[:, ::-1], atol=1e-14)
-
-
-def test_chi2_is_kept_for_the_same_samples_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = histograms(9, seed=5)[:, :4]
-    kept = views._Kept(2 * X.shape[0] ** 2 * 8)
-    monkeypatch.setattr(views, "_kept", kept)
-    first = chi2_distances(X, X)
-    assert chi2_distances(X.copy(), X) is first
-    others = [chi2_distances(factor * X, factor * X) for factor in (2.0, 3.0)]
-    assert_allclose(others[1], 3.0 * first)
-    assert len(kept._arrays) == 2
-    assert chi2_distances(X, X) is not first
 
 
 def test_every_view_is_a_group_and_every_kernel_has_unit_trace() -> None:
@@ -84,7 +72,7 @@ def test_one_distance_for_all_views_wins_over_theirs() -> None:
 
 def test_a_view_that_is_the_same_everywhere_gives_constant_kernels() -> None:
     X = np.hstack([histograms(10)[:, :4], np.full((10, 2), 7.0)])
-    bank = DistanceBank(FeatureDistances(X, VIEWS), [1.0])
+    bank = DistanceBank(X, feature_views(X, VIEWS), [1.0])
     assert_allclose(bank.combine([0.0, 1.0]), 1.0)
 
 
@@ -96,7 +84,7 @@ def test_distances_to_new_samples_are_computed_once(monkeypatch: pytest.MonkeyPa
     def refuse(*_: object) -> None:
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(FeatureDistances, "to", refuse)
+    monkeypatch.setattr(FeatureView, "__call__", refuse)
     assert_allclose(2.0 * before, bank.cross(np.full(10, 2.0), Z.copy()))
     Z[0] = Z[1]  # other samples in the same array
     with pytest.raises(AssertionError, match="computed again"):
