@@ -50,7 +50,7 @@ def _classifiers() -> Iterator[ClassifierMixin]:
 def _samples(name: str) -> tuple[NDArray[Any], NDArray[Any]]:
     if name == "wine":
         return load_wine(return_X_y=True)
-    data = load(config_of([f"data={name}"])["data"])
+    data = load(config_of([f"data={name}"]).data)
     return data.X, data.y
 
 

@@ -110,7 +110,7 @@ def _at_hand() -> tuple[list[_Engine], list[str]]:
 
 
 def _executor(engine: _Engine) -> Executor:
-    options = configs.run_config(configs.compose([*_SHORT, *engine.typed]))
+    options = configs.run_options(configs.compose([*_SHORT, *engine.typed]))
     made: Executor = configs.executor(options.executor, options.jobs, options.timeout)
     return made
 

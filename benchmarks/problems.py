@@ -46,7 +46,7 @@ def first_split(name: str, *overrides: str) -> Split:
     cell = Cell.from_overrides([f"data={name}", *overrides])
     dataset = cell.dataset()
     train, test = cell.rows(0)
-    scaling = fit_scaling(cell.config["split"]["scaling"], dataset.X[train])
+    scaling = fit_scaling(cell.config.split.scaling, dataset.X[train])
     X, X_test = (scaling.transform(dataset.X[rows]) for rows in (train, test))
     y = np.where(dataset.y == 1, 1.0, -1.0)
     return Split(name, X, y[train], X_test, y[test], cell.split_source(0))

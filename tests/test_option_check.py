@@ -153,7 +153,7 @@ class TestClassWeight:
     def test_an_override(self) -> None:
         cell = Cell.from_overrides(["algo=svm", "data=wdbc", "+algo.class_weight={-1:2,1:1}"])
         stack, y = random_stack(n=40)
-        solve = configs.algorithm(cell.config["algo"])
+        solve = configs.algorithm(cell.config.algo)
         expected = svm.solve(PrecomputedBank(stack), y, class_weight={-1: 2.0, 1: 1.0})
         assert_allclose(solve(PrecomputedBank(stack), y).dual_coef, expected.dual_coef)
 

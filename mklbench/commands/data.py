@@ -96,7 +96,7 @@ def show(overrides: Sequence[str], config_dir: str | None = None) -> int:
     from mklbench.data import load, settle
 
     given = [text if "=" in text else f"data={text}" for text in overrides]
-    config = configs.config_of(given, config_dir)["data"]
+    config = configs.config_of(given, config_dir).data
     data = load(settle(config, download=True))
     counts = ", ".join(f"{name}: {count}" for name, count in data.class_counts.items())
     lines = data.understood or (f"classes   {counts}", f"features  {data.X.shape[1]}",

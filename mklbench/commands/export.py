@@ -24,6 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from mklbench import config as configs
 from mklbench import estimators
 from mklbench.commands.run import cell_of
+from mklbench.config import RunConfig
 from mklbench.config.callables import arguments, target
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.errors import InputError
@@ -73,31 +74,31 @@ def export_model(
     flags = [] if config_dir is None else ["--config-dir", config_dir]
     (job,) = configs.jobs_of([*overrides, *flags])
     cell = cell_of(job, download=True)
-    store = Store(results_dir or configs.run_config(job.config).results_dir)
+    store = Store(results_dir or configs.run_options(job.config).results_dir)
     store.check()
     if split is not None and split >= cell.n_splits:
         raise InputError(
             f"--split={split} is not accepted: the cell has {cell.n_splits} splits, from 0 on."
         )
     records = [record for record in store.read(cell).done if split in (None, record.split)]
-    config = configs.with_values(cell.config, _chosen(cell, records, split, store))
+    config = cell.config.with_values(_chosen(cell, records, split, store))
     train, test = (np.arange(len(cell.dataset().y)), None) if split is None else cell.rows(split)
     pipeline = fitted(cell, config, train)
     _write(pipeline, out)
-    chosen = " ".join(f"{k}={v}" for k, v in arguments(config["algo"]).items() if v is not None)
+    chosen = " ".join(f"{k}={v}" for k, v in arguments(config.algo).items() if v is not None)
     rows = "all" if split is None else f"the training part of split {split},"
     print(f"Wrote {out}: {type(pipeline[-1]).__name__} on {rows} {len(train)} rows ({chosen}).")
     return 0 if test is None else _compare(cell, pipeline, test, records)
 
 
-def fitted(cell: Cell, config: dict[str, Any], rows: NDArray[np.int64]) -> Pipeline:
+def fitted(cell: Cell, config: RunConfig, rows: NDArray[np.int64]) -> Pipeline:
     """Return the pipeline of a cell, fitted on some rows of its data.
 
     Parameters
     ----------
     cell : Cell
         The cell.
-    config : dict
+    config : RunConfig
         Its config, with the hyperparameters that are to be used.
     rows : ndarray of shape (n,)
         Numbers of the rows.
@@ -114,7 +115,7 @@ def fitted(cell: Cell, config: dict[str, Any], rows: NDArray[np.int64]) -> Pipel
     if np.isnan(data.X).any():
         steps.append(("imputing", SimpleImputer(strategy=str(data.impute))))
         inputs = steps[0][1].fit_transform(inputs)
-    scaling = fit_scaling(config["split"]["scaling"], inputs)
+    scaling = fit_scaling(config.split.scaling, inputs)
     # (x - mean_) / scale_ is what each scaling of a split is.
     scaler = StandardScaler().fit(inputs)
     scaler.mean_, scaler.scale_ = scaling.shift, scaling.divisor
@@ -134,7 +135,7 @@ def _chosen(
     cell: Cell, records: Sequence[Record], split: int | None, store: Store
 ) -> dict[str, Any]:
     """Return the hyperparameters that were chosen: by most of the splits, of several the first."""
-    if not cell.config["search"]["grid"]:
+    if not cell.config.search.grid:
         return {}
     if not records:
         what = "no finished split" if split is None else f"no result of split {split}"
@@ -146,9 +147,9 @@ def _chosen(
     return dict(json.loads(counts.most_common(1)[0][0]))
 
 
-def _estimator(cell: Cell, config: dict[str, Any]) -> Any:
+def _estimator(cell: Cell, config: RunConfig) -> Any:
     """Return the estimator of the cell's algorithm, not fitted."""
-    solve = target("algo", config["algo"])
+    solve = target("algo", config.algo)
     wanted = cell.dataset().targets is not None
     found: list[Callable[..., Any]] = [
         kind
@@ -163,7 +164,7 @@ def _estimator(cell: Cell, config: dict[str, Any]) -> Any:
         )
     parameters = inspect.signature(found[0]).parameters
     defaults = inspect.signature(solve).parameters
-    given = arguments(config["algo"])
+    given = arguments(config.algo)
     for name, value in given.items():
         if name not in parameters and value != defaults[name].default:
             raise InputError(
@@ -174,9 +175,9 @@ def _estimator(cell: Cell, config: dict[str, Any]) -> Any:
     return found[0](kernel=_kernel(cell, config), **kept)
 
 
-def _kernel(cell: Cell, config: dict[str, Any]) -> Callable[..., Any]:
+def _kernel(cell: Cell, config: RunConfig) -> Callable[..., Any]:
     """Return the kernel of the cell as an estimator takes it."""
-    builder = configs.kernel(config["kernel"])
+    builder = configs.kernel(config.kernel)
     declared = builder_of(builder)
     if declared.takes_rows:
         raise InputError(

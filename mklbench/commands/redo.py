@@ -54,7 +54,7 @@ def redo(
         )
     flags = ["--multirun"] * sweep + ([] if config_dir is None else ["--config-dir", config_dir])
     jobs = configs.jobs_of([*overrides, *flags])
-    store = Store(results_dir or configs.run_config(jobs[0].config).results_dir)
+    store = Store(results_dir or configs.run_options(jobs[0].config).results_dir)
     store.check()
     directories = cell_directories(store)
     if overrides:

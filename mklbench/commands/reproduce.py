@@ -203,7 +203,7 @@ def print_positions(
                 cell = finder.cell(slot)
                 [work] = outstanding_work([cell], finder.source, recorded, others)
                 asked = slot if selection.n_splits is None else first_splits(slot, cell.n_splits)
-                command = run_command(asked, cell.config["search"]["grid"])
+                command = run_command(asked, cell.config.search.grid)
                 lines.append([*slot.place, slot.protocol.label, estimate_text(work), command])
         print(f"{part.table.name}: {part.table.title}\n")
         print(f"{tabulate(lines, headings, disable_numparse=True)}\n")

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from mklbench import config as configs
 from mklbench import interruption
-from mklbench.config import ComposedRun, RunConfig
+from mklbench.config import ComposedRun, RunOptions
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.plan import CellResult, run_cells
@@ -47,21 +47,21 @@ def run(arguments: Sequence[str]) -> int:
 
 def cell_of(job: ComposedRun, *, download: bool = False) -> Cell:
     """Return the cell of a job; what its overrides set is not searched for."""
-    return Cell(configs.cell_config(job.config, job.overrides), download=download)
+    return Cell(configs.run_config(job.config, job.overrides), download=download)
 
 
 class _Runs:
     """What has been run: the jobs of one command, which a sweeper may give in several batches."""
 
     def __init__(self) -> None:
-        self.options: RunConfig | None = None
+        self.options: RunOptions | None = None
         self.results: list[CellResult] = []
 
     def __call__(self, jobs: Sequence[ComposedRun]) -> list[float]:
         """Run jobs, and return their mean accuracies, or of real targets their mean RMSE."""
         cells = []
         for job in jobs:
-            self._take_options(configs.run_config(job.config))
+            self._take_options(configs.run_options(job.config))
             cells.append(cell_of(job, download=True))
         assert self.options is not None
         for option in ("out", "predictions"):
@@ -75,7 +75,7 @@ class _Runs:
         self.results += results
         return [_mean(result) for result in results]
 
-    def _take_options(self, options: RunConfig) -> None:
+    def _take_options(self, options: RunOptions) -> None:
         """Take the options of the command, which its runs have in common."""
         for name, value in vars(self.options or options).items():
             if (other := getattr(options, name)) != value:
@@ -123,7 +123,7 @@ def _mean(result: CellResult) -> float:
 def _borders(results: list[CellResult]) -> Iterator[str]:
     """Yield a sentence for each run with choices at the border of what was tried."""
     for result in results:
-        grid = result.cell.config["search"]["grid"]
+        grid = result.cell.config.search.grid
         done = [record for record in result.records if record.is_done]
         if text := border_text(done, grid):
             plain = any(values != AUTO for values in grid.values())

@@ -1,7 +1,7 @@
 """Composed configs: schemas, checks, and the callables they name.
 
-The only package that calls Hydra. The config of a run is a plain dict with the five groups of
-`GROUPS`, resolved and checked; everything behind it knows nothing of Hydra.
+The only package that calls Hydra. The config of a run is a frozen `RunConfig`
+from composing on; everything behind it knows nothing of Hydra.
 May import the library; it is imported by `experiments`, `report` and `commands`.
 """
 
@@ -17,17 +17,17 @@ from mklbench.config.callables import (
 )
 from mklbench.config.composition import ComposedRun, compose, jobs_of, run_hydra
 from mklbench.config.positions import config_of
-from mklbench.config.runs import cell_config, run_config, with_values
-from mklbench.config.schemas import GROUPS, RunConfig, SearchConfig, SplitConfig
+from mklbench.config.runs import run_config, run_options
+from mklbench.config.schemas import GROUPS, RunConfig, RunOptions, SearchConfig, SplitConfig
 
 __all__ = [
     "GROUPS",
     "ComposedRun",
     "RunConfig",
+    "RunOptions",
     "SearchConfig",
     "SplitConfig",
     "algorithm",
-    "cell_config",
     "compose",
     "config_of",
     "declared",
@@ -40,5 +40,5 @@ __all__ = [
     "path_algorithm",
     "run_config",
     "run_hydra",
-    "with_values",
+    "run_options",
 ]

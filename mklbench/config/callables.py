@@ -68,9 +68,9 @@ def executor_of(
         As `executor`, and for an unknown choice, key or value.
     """
     from mklbench.config.composition import compose
-    from mklbench.config.runs import run_config
+    from mklbench.config.runs import run_options
 
-    return executor(run_config(compose(overrides, config_dir)).executor, jobs, timeout)
+    return executor(run_options(compose(overrides, config_dir)).executor, jobs, timeout)
 
 
 def declared(config: Mapping[str, Any]) -> Algorithm:

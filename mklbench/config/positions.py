@@ -21,8 +21,8 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mklbench import resources
 from mklbench.config.composition import ROOT, compose
-from mklbench.config.runs import cell_config, checked_groups
-from mklbench.config.schemas import GROUPS
+from mklbench.config.runs import checked_groups, run_config
+from mklbench.config.schemas import GROUPS, RunConfig
 
 # What a config says that chooses the config of another group.
 _CHOOSES = re.compile(r"override /(\w+)@_global_\.\1")
@@ -30,8 +30,8 @@ _CHOOSES = re.compile(r"override /(\w+)@_global_\.\1")
 _TO_DATA = re.compile(r"\$\{(?:oc\.select:)?data\.")
 
 
-def config_of(overrides: Iterable[str], config_dir: Path | str | None = None) -> dict[str, Any]:
-    """Return the checked config of the run of `overrides`: `cell_config` of what they compose.
+def config_of(overrides: Iterable[str], config_dir: Path | str | None = None) -> RunConfig:
+    """Return the checked config of the run of `overrides`: `run_config` of what they compose.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def config_of(overrides: Iterable[str], config_dir: Path | str | None = None) ->
     given = list(overrides)
     groups = _put_together(given) if config_dir is None else None
     if groups is None:
-        return cell_config(compose(given, config_dir))
+        return run_config(compose(given, config_dir))
     return checked_groups(groups)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields, replace
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -15,6 +15,7 @@ from mklbench.config.callables import arguments, check_arguments
 from mklbench.config.schemas import (
     GROUPS,
     RunConfig,
+    RunOptions,
     SearchConfig,
     SplitConfig,
     checked,
@@ -30,10 +31,8 @@ _PATHS_OF_SEARCH = {
 }
 
 
-def cell_config(
-    composed: DictConfig | Mapping[str, Any], by_hand: Iterable[str] = ()
-) -> dict[str, Any]:
-    """Return the resolved, checked groups of a composed config as plain dicts.
+def run_config(composed: DictConfig | Mapping[str, Any], by_hand: Iterable[str] = ()) -> RunConfig:
+    """Return the config of a run from what is composed, resolved and checked.
 
     Parameters
     ----------
@@ -48,14 +47,13 @@ def cell_config(
         Naming the first key or value that cannot be accepted.
     """
     node = composed if isinstance(composed, DictConfig) else OmegaConf.create(dict(composed))
-    groups = checked_groups({group: _group(node, group) for group in GROUPS}, by_hand)
-    if asked := scorers(_plain(node, "metrics") if "metrics" in node else None):
-        groups["metrics"] = {"scorers": asked}
-    return groups
+    config = checked_groups({group: _group(node, group) for group in GROUPS}, by_hand)
+    asked = scorers(_plain(node, "metrics") if "metrics" in node else None)
+    return replace(config, metrics=tuple(asked))
 
 
-def checked_groups(groups: dict[str, Any], by_hand: Iterable[str] = ()) -> dict[str, Any]:
-    """Return the groups of a run, resolved, with the types of their schemas.
+def checked_groups(groups: dict[str, Any], by_hand: Iterable[str] = ()) -> RunConfig:
+    """Return the config of a run from its resolved groups.
 
     Raises
     ------
@@ -80,29 +78,30 @@ def checked_groups(groups: dict[str, Any], by_hand: Iterable[str] = ()) -> dict[
             raise InputError(f"search.{option}={tree} is not accepted: it maps {maps}.")
         search[option] = _flatten(tree)
     _take_out(search, by_hand)
-    groups["split"] = asdict(checked("split", SplitConfig, groups["split"]))
-    groups["search"] = search = asdict(checked("search", SearchConfig, search))
     for group in ("algo", "kernel", "data"):
         name = groups[group].get("name")
         if not isinstance(name, str | int) or isinstance(name, bool) or name == "":
             raise InputError(f"{group}.name={name} is not accepted: it must be a text.")
     for group in ("algo", "kernel"):
         check_arguments(group, groups[group], arguments(groups[group]))
-    for path, values in search["grid"].items():
+    split = checked("split", SplitConfig, groups["split"])
+    sought = checked("search", SearchConfig, search)
+    for path, values in sought.grid.items():
         group, _, name = path.partition(".")
         for value in first_values(values):
             check_arguments(group, groups[group], {name: value})
-    fits = {path.removeprefix("algo."): value for path, value in search["fits"].items()}
+    fits = {path.removeprefix("algo."): value for path, value in (sought.fits or {}).items()}
     check_arguments("algo", groups["algo"], fits)
     # Those that change nothing change no key.
     changing = {name: value for name, value in fits.items() if groups["algo"].get(name) != value}
-    search["fits"] = {f"algo.{name}": value for name, value in changing.items()} or None
-    if search["tol"] is not None and "tol" not in groups["algo"]:
+    changed = {f"algo.{name}": value for name, value in changing.items()} or None
+    if sought.tol is not None and "tol" not in groups["algo"]:
         raise InputError(
-            f"search.tol={search['tol']} is not accepted: algo={groups['algo']['name']} has no "
+            f"search.tol={sought.tol} is not accepted: algo={groups['algo']['name']} has no "
             "tolerance algo.tol; set search.tol=null."
         )
-    return groups
+    algo, kernel, data = (groups[group] for group in ("algo", "kernel", "data"))
+    return RunConfig(algo, kernel, data, split, replace(sought, fits=changed))
 
 
 def _take_out(search: dict[str, Any], by_hand: Iterable[str]) -> None:
@@ -126,9 +125,9 @@ def _take_out(search: dict[str, Any], by_hand: Iterable[str]) -> None:
             search["name"] = "fixed"
 
 
-def run_config(composed: DictConfig) -> RunConfig:
+def run_options(composed: DictConfig) -> RunOptions:
     """Return the checked options of a run (jobs, timeout, results_dir, out, progress)."""
-    options = [item.name for item in fields(RunConfig)]
+    options = [item.name for item in fields(RunOptions)]
     for key in composed:
         if key not in (known := [*GROUPS, "metrics", *options]):
             raise InputError(f"{key!s} is not known: {hint(str(key), known)}.")
@@ -137,16 +136,7 @@ def run_config(composed: DictConfig) -> RunConfig:
     for key in ("results_dir", "out", "predictions", "progress"):  # a folder may be 2012
         if isinstance(values.get(key), int | float):
             values[key] = str(values[key])
-    return checked("", RunConfig, values)
-
-
-def with_values(config: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the config of a run with values at dotted paths (``{"algo.C": 10}``) replaced."""
-    changed = {group: dict(node) for group, node in config.items()}
-    for path, value in values.items():
-        group, _, name = path.partition(".")
-        changed[group][name] = value
-    return changed
+    return checked("", RunOptions, values)
 
 
 def _group(config: DictConfig, group: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from omegaconf import BooleanNode, FloatNode, IntegerNode, StringNode, ValueNode
@@ -113,9 +113,9 @@ def _scorer(found: Any, where: Where) -> str:
 T = TypeVar("T")
 
 
-@dataclass
+@dataclass(frozen=True)
 class SplitConfig:
-    """Schema of the group `split`: how rows are divided and features scaled.
+    """The group `split`: how rows are divided and features scaled.
 
     The sizes of the parts are a `test_fraction`, or `n_train` and `n_test` with no fraction; or the
     file `path` names the rows, of which the first has the number `first_row`; or `kind` is one of
@@ -175,7 +175,6 @@ class SplitConfig:
                 f"split.stratified=true is not accepted beside split.path={self.path}: the file "
                 "states the parts; leave it out."
             )
-        self.first_row = "auto" if self.first_row is None else self.first_row
 
     def _check_kind(self) -> None:
         if (self.folds is None) == (self.kind in ("kfold", "time")):
@@ -199,9 +198,9 @@ class SplitConfig:
                 raise InputError(f"split.{option}={n_rows} is not accepted: it must be at least 1.")
 
 
-@dataclass
+@dataclass(frozen=True)
 class SearchConfig:
-    """Schema of the group `search`: the grid tried inside the training part (empty: none).
+    """The group `search`: the grid tried inside the training part (empty: none).
 
     `grid` maps dotted paths of hyperparameters (``algo.C``) to lists of values; C and the ridge
     lambda may be "auto", in units of the kernel (`mklbench.grids`). With `splits` a
@@ -225,13 +224,13 @@ class SearchConfig:
     ties: Annotated[str, _one_of(Ties)] | None = None
     score: Annotated[str, _scorer] | None = None
     tol: float | None = None
-    fits: dict[str, Any] = field(default_factory=dict)
+    fits: dict[str, Any] | None = None
     grid: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.tol is not None and not 0 < self.tol < math.inf:
             raise InputError(f"search.tol={self.tol} is not accepted: it must be a number above 0.")
-        for path in self.fits:
+        for path in self.fits or ():
             group, _, key = path.partition(".")
             if group != "algo" or key in ("", "name", "title", "tol") or path in self.grid:
                 raise InputError(
@@ -266,9 +265,9 @@ class SearchConfig:
             )
 
 
-@dataclass
-class RunConfig:
-    """Schema of the options of a run; none of them changes a result."""
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of a run; none of them changes a result."""
 
     executor: dict[str, Any] = field(default_factory=dict)
     jobs: Annotated[int, _from(1)] = 1
@@ -300,6 +299,52 @@ class RunConfig:
                 f"predictions={self.predictions} is not accepted: give the name of a .csv or "
                 ".parquet file."
             )
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """What is run: an algorithm with kernels on data, under a split protocol and a search.
+
+    Attributes
+    ----------
+    algo, kernel, data : mapping of str to object
+        The resolved groups; the first two name a callable in ``_target_``.
+    split : SplitConfig
+        How rows are divided.
+    search : SearchConfig
+        How hyperparameters are chosen.
+    metrics : tuple of str
+        What is measured of each split beyond what records have.
+    """
+
+    algo: Mapping[str, Any]
+    kernel: Mapping[str, Any]
+    data: Mapping[str, Any]
+    split: SplitConfig
+    search: SearchConfig
+    metrics: tuple[str, ...] = ()
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as it is recorded, and as keys are computed from it."""
+        groups = {group: getattr(self, group) for group in GROUPS}
+        stated = {
+            group: dict(node if isinstance(node, Mapping) else vars(node))
+            for group, node in groups.items()
+        }
+        return stated | ({"metrics": {"scorers": list(self.metrics)}} if self.metrics else {})
+
+    def with_values(self, values: Mapping[str, Any]) -> RunConfig:
+        """Return a config with values at dotted paths (``{"algo.C": 10}``) replaced."""
+        changed: dict[str, Any] = dict(vars(self))
+        for path, new in values.items():
+            group, _, name = path.partition(".")
+            node = changed[group]
+            is_mapping = isinstance(node, Mapping)
+            changed[group] = {**node, name: new} if is_mapping else replace(node, **{name: new})
+        return RunConfig(**changed)
 
 
 def checked(group: str, schema: type[T], values: Mapping[str, Any]) -> T:

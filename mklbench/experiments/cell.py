@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import config as configs
+from mklbench.config import RunConfig
 from mklbench.data import Dataset, load, open_editions, registered_digest, settle
 from mklbench.data.split_files import FixedSplits, read_splits
 from mklbench.data.splits import SplitProtocol, draw_split, n_splits
@@ -32,52 +33,49 @@ class Cell:
 
     Parameters
     ----------
-    config : mapping of str to object
-        Resolved and checked groups (`mklbench.config.cell_config`): algo, kernel, data, split,
-        search, and metrics where any are asked for.
-
+    config : RunConfig
+        Resolved and checked.
     download : bool, default=False
         Whether a file with official splits may be downloaded where no data are at hand; of
         which edition the data are is settled here, once and for all splits.
 
     Attributes
     ----------
-    config : mapping of str to object
+    config : RunConfig
         As given, with the edition of the data settled.
     n_splits : int
         How many splits are wanted; not part of the key, so that more can be added later.
     """
 
-    def __init__(self, config: Mapping[str, Any], *, download: bool = False) -> None:
-        self.config: dict[str, Any] = {group: dict(node) for group, node in config.items()}
-        self._editions = open_editions(self.config["data"])
-        self.config["data"] = settle(self.config["data"], download=download)
-        self.config["split"] = self._settled_splits()
-        self.n_splits: int = self.config["split"]["n_splits"]
+    def __init__(self, config: RunConfig, *, download: bool = False) -> None:
+        self._editions = open_editions(config.data)
+        self.config = replace(config, data=settle(config.data, download=download))
+        self.n_splits: int = self._number_of_splits()
+        self.config = self.config.with_values({"split.n_splits": self.n_splits})
 
-    def _settled_splits(self) -> dict[str, Any]:
-        """Return the config of the splits with their number, which a file of them states."""
-        split = dict(self.config["split"])
+    def _number_of_splits(self) -> int:
+        """Return how many splits are wanted, which a file of them states."""
+        split = self.config.split
         if (fixed := self.fixed_splits) is not None:
-            split["n_splits"] = fixed.number(split["n_splits"])
-        elif split.get("kind") is not None:
+            return fixed.number(split.n_splits)
+        if split.kind is not None:
             data = self.dataset()
             known = n_splits(self.split_protocol, len(data.y), data.groups, len(data.splits))
-            wanted = split["n_splits"] or known
-            if wanted > known and split["kind"] != "kfold":
+            wanted = split.n_splits or known
+            if wanted > known and split.kind != "kfold":
                 raise InputError(
-                    f"split.n_splits={wanted} is more than the {known} of split={split['kind']}: "
+                    f"split.n_splits={wanted} is more than the {known} of split={split.kind}: "
                     "leave it out to run all of them."
                 )
-            split["n_splits"] = wanted
-        return split
+            return wanted
+        assert split.n_splits is not None  # of splits that are drawn
+        return split.n_splits
 
     @cached_property
     def fixed_splits(self) -> FixedSplits | None:
         """The splits of the user's own file; None where there is no such file."""
-        split = self.config["split"]
-        path = split.get("path")
-        return None if path is None else read_splits(path, split.get("first_row") or "auto")
+        split = self.config.split
+        return None if split.path is None else read_splits(split.path, split.first_row or "auto")
 
     @classmethod
     def from_overrides(
@@ -101,46 +99,45 @@ class Cell:
         cls, composed: DictConfig | Mapping[str, Any], *, download: bool = False
     ) -> Cell:
         """Return the cell of a composed config, checked."""
-        return cls(configs.cell_config(composed), download=download)
+        return cls(configs.run_config(composed), download=download)
 
     def editions(self) -> tuple[Cell, ...]:
         """Return the cells of every edition of the data, unless the config names one; this first.
 
         What was recorded on another machine may be of another edition than is at hand here.
         """
-        data = self.config["data"]
+        data = self.config.data
         others = (other for other in self._editions if other != data["edition"])
-        return self, *(Cell({**self.config, "data": {**data, "edition": o}}) for o in others)
+        return self, *(Cell(replace(self.config, data={**data, "edition": o})) for o in others)
 
     def without_search(self, params: Mapping[str, Any]) -> Cell:
         """Return the cell with values at dotted paths (``{"algo.C": 10}``) and no search."""
-        search = {**self.config["search"], "grid": {}}
-        return Cell({**configs.with_values(self.config, params), "search": search})
+        return Cell(self.config.with_values({**params, "search.grid": {}}))
 
     @property
     def algo(self) -> str:
         """Name of the algorithm."""
-        return str(self.config["algo"]["name"])
+        return str(self.config.algo["name"])
 
     @property
     def kernel(self) -> str:
         """Name of the kernel config."""
-        return str(self.config["kernel"]["name"])
+        return str(self.config.kernel["name"])
 
     @property
     def data(self) -> str:
         """Name of the data set."""
-        return str(self.config["data"]["name"])
+        return str(self.config.data["name"])
 
     @property
     def search(self) -> str:
         """Name of the hyperparameter search."""
-        return str(self.config["search"]["name"])
+        return self.config.search.name
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """Names of scikit-learn's scorers, by which each split is measured in addition."""
-        return tuple(self.config.get("metrics", {}).get("scorers", ()))
+        return self.config.metrics
 
     @property
     def selection_splits(self) -> range:
@@ -148,8 +145,8 @@ class Cell:
 
         They do not depend on `n_splits`.
         """
-        search = self.config["search"]
-        return range(search["splits"] or 0) if search["grid"] else range(0)
+        search = self.config.search
+        return range(search.splits or 0) if search.grid else range(0)
 
     @property
     def label(self) -> str:
@@ -164,7 +161,7 @@ class Cell:
     @cached_property
     def data_digest(self) -> str:
         """Digest of the data's content; known without loading where the config states it."""
-        return registered_digest(self.config["data"]) or self.dataset().digest
+        return registered_digest(self.config.data) or self.dataset().digest
 
     @cached_property
     def key(self) -> str:
@@ -185,13 +182,15 @@ class Cell:
         DataError
             If the data cannot be had, read or verified.
         """
-        return _load(json.dumps(self.config["data"]), files_named(self.config["data"]))
+        return _load(json.dumps(self.config.data), files_named(self.config.data))
 
     @cached_property
     def split_protocol(self) -> SplitProtocol:
         """How the rows are divided into a training and a test part."""
-        chosen = self.config["split"]
-        return SplitProtocol(**{item.name: chosen.get(item.name) for item in fields(SplitProtocol)})
+        chosen = self.config.split
+        return SplitProtocol(
+            **{item.name: getattr(chosen, item.name) for item in fields(SplitProtocol)}
+        )
 
     def rows(self, split: int) -> tuple[Any, Any]:
         """Return the training and the test rows of a split: of a file, official or random.

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from mklbench import config as configs
 from mklbench import memory
-from mklbench.config.schemas import MEASURES, SCORES
+from mklbench.config.schemas import MEASURES, SCORES, RunConfig
 from mklbench.contract import check_options
 from mklbench.data.splits import folds, n_repeated
 from mklbench.errors import InputError
@@ -31,21 +31,21 @@ def check_cell(cell: Cell, splits: Iterable[int] | None = None, jobs: int = 1) -
     and makes the callables. `jobs` steps at the same time have to fit into the memory of this
     machine, which is not asked if there are none.
     """
-    check_options(configs.algorithm(cell.config["algo"]))
-    for path, values in cell.config["search"]["grid"].items():
+    check_options(configs.algorithm(cell.config.algo))
+    for path, values in cell.config.search.grid.items():
         for value in first_values(values) if path.startswith("algo.") else ():
-            tried = configs.with_values(cell.config, {path: value})
-            check_options(configs.algorithm(tried["algo"]))
-    builder = configs.kernel(cell.config["kernel"])
+            tried = cell.config.with_values({path: value})
+            check_options(configs.algorithm(tried.algo))
+    builder = configs.kernel(cell.config.kernel)
     _check_rows_of_files(cell, builder)
     _check_own_rows(cell, builder)
     if cell.dataset().targets is not None:
         _check_regression(cell)
     _check_scores(cell)
     wanted = tuple(range(cell.n_splits) if splits is None else splits)
-    searched = cell.selection_splits or (wanted if cell.config["search"]["grid"] else ())
-    drawn_from = {group: cell.config[group] for group in ("data", "split", "search")}
-    _check_splits(json.dumps(drawn_from), wanted, tuple(searched), files_named(drawn_from))
+    searched = cell.selection_splits or (wanted if cell.config.search.grid else ())
+    drawn_from = replace(cell.config, algo={}, kernel={}, metrics=())
+    _check_splits(drawn_from, wanted, tuple(searched), files_named(drawn_from.as_dict()))
     if jobs:
         check_fits(cell, next(iter(wanted)), jobs, builder)
     if lines := cell.dataset().understood:
@@ -66,14 +66,14 @@ def _repeated_rows(cell: Cell, split: int) -> tuple[str, ...]:
 
 def _check_regression(cell: Cell) -> None:
     """Raise InputError for what needs classes where the data have real targets."""
-    if not configs.declared(cell.config["algo"]).regression:
+    if not configs.declared(cell.config.algo).regression:
         raise InputError(
             f"algo={cell.algo} needs classes, and data={cell.data} has real numbers to "
             "predict: choose an algorithm for regression, such as algo=krr."
         )
     for option, asked, remedy in (
-        ("split.stratified=true", cell.config["split"]["stratified"], "set split.stratified=false"),
-        ("search.score=accuracy", cell.config["search"]["score"] == "accuracy", "leave it out"),
+        ("split.stratified=true", cell.config.split.stratified, "set split.stratified=false"),
+        ("search.score=accuracy", cell.config.search.score == "accuracy", "leave it out"),
     ):
         if asked:
             raise InputError(
@@ -84,7 +84,7 @@ def _check_regression(cell: Cell) -> None:
 
 def _check_scores(cell: Cell) -> None:
     """Raise InputError for scorers that the data or the algorithm have nothing for."""
-    score = cell.config["search"]["score"]
+    score = cell.config.search.score
     sought = () if score in (None, *SCORES) else (score,)
     scorers = [name for name in cell.metrics if name not in MEASURES]
     if not (scorers or sought):
@@ -107,7 +107,7 @@ def _check_rows_of_files(cell: Cell, builder: Any) -> None:
             f"kernel={cell.kernel} has matrices on {n_samples} samples, and data={cell.data} "
             f"has {n_rows} rows: they must be of the same samples, in the same order."
         )
-    files = cell.config["kernel"].get("files") or []
+    files = cell.config.kernel.get("files") or []
     named = {path: sample_names(path) for path in ([files] if isinstance(files, str) else files)}
     orders = [(f"kernel.files={path}", names) for path, names in named.items() if names]
     for place, names in orders:
@@ -131,8 +131,8 @@ def _check_own_rows(cell: Cell, builder: Any) -> None:
             f"kernel={cell.kernel} needs features, and data={cell.data} has labels alone: "
             "choose kernel=grams kernel.files=FILE for Gram matrices, or a file with features."
         )
-    split = cell.config["split"]
-    if data.understood and data.splits and not (split.get("kind") == "given" or split.get("path")):
+    split = cell.config.split
+    if data.understood and data.splits and not (split.kind == "given" or split.path):
         raise InputError(
             f"{_named(cell)} has a training and a test part: set split=given to use them, or put "
             "all rows into one array to draw splits of your own."
@@ -140,16 +140,16 @@ def _check_own_rows(cell: Cell, builder: Any) -> None:
     if cell.fixed_splits is None:
         return
     _say(cell.fixed_splits.note)
-    if data.dropped_rows or cell.config["data"].get("keep_classes"):
+    if data.dropped_rows or cell.config.data.get("keep_classes"):
         raise InputError(
-            f"split.path={cell.config['split']['path']} numbers the rows of the data, and "
+            f"split.path={cell.config.split.path} numbers the rows of the data, and "
             f"data={cell.data} leaves some of them out: give files without those rows."
         )
 
 
 def _named(cell: Cell) -> str:
     """Return what a user's own data are called, as they were given."""
-    data = cell.config["data"]
+    data = cell.config.data
     if "id" in data:
         return f"data.id={data['id']}"
     paths = data["path"] if isinstance(data["path"], list) else [data["path"]]
@@ -171,17 +171,20 @@ def _say(note: str) -> None:
 
 @lru_cache(maxsize=16)
 def _check_splits(
-    config: str, wanted: tuple[int, ...], searched: tuple[int, ...], files: tuple[FileState, ...]
+    config: RunConfig,
+    wanted: tuple[int, ...],
+    searched: tuple[int, ...],
+    files: tuple[FileState, ...],
 ) -> None:
     """Draw splits and the folds of those that are searched; once for the cells that share them."""
-    cell = Cell(json.loads(config))
-    data, search = cell.dataset(), cell.config["search"]
-    in_order = cell.config["split"].get("kind") == "time"
+    cell = Cell(config)
+    data, search = cell.dataset(), cell.config.search
+    in_order = cell.config.split.kind == "time"
     for split in sorted({*wanted, *searched}):
         train, _ = cell.rows(split)
         if split in searched and cell.validation(split) is None:
             groups = None if data.groups is None else data.groups[train]
-            folds(data.y[train], search["folds"], 0, groups, in_order)
+            folds(data.y[train], search.folds, 0, groups, in_order)
 
 
 def check_fits(cell: Cell, split: int, jobs: int = 1, builder: Any = None) -> None:
@@ -198,7 +201,7 @@ def check_fits(cell: Cell, split: int, jobs: int = 1, builder: Any = None) -> No
     builder : object, default=None
         Of its kernels, where it has been made.
     """
-    built = configs.kernel(cell.config["kernel"]) if builder is None else builder
+    built = configs.kernel(cell.config.kernel) if builder is None else builder
     n_train, n_test = map(len, cell.rows(split))
     short = memory.shortage(bytes_of_step(cell, split, jobs, built), n_train, jobs)
     if short is None:
@@ -209,7 +212,7 @@ def check_fits(cell: Cell, split: int, jobs: int = 1, builder: Any = None) -> No
     fewer = f"split.n_train={short.fitting}"
     if cell.fixed_splits is not None:
         fewer = f"split.path to a file with parts of {short.fitting} rows"
-    elif cell.config["split"]["test_fraction"] is not None:
+    elif cell.config.split.test_fraction is not None:
         fewer = f"split.test_fraction=null {fewer} split.n_test={n_test}"
     remedy = (
         f"about n = {short.fitting} rows fit: set {fewer}{' or jobs=1' * (jobs > 1)}, or choose "
@@ -230,19 +233,19 @@ def bytes_of_step(
 
     Parameters are those of `check_fits`.
     """
-    built = configs.kernel(cell.config["kernel"]) if builder is None else builder
-    data, search = cell.dataset(), cell.config["search"]
+    built = configs.kernel(cell.config.kernel) if builder is None else builder
+    data, search = cell.dataset(), cell.config.search
     shape = _shape(cell, 0)
-    solve = configs.algorithm(cell.config["algo"])
+    solve = configs.algorithm(cell.config.algo)
     # A worker has data of its own. Both parts are scaled, and there is what is on the way to that.
     others = len(data.y) * (jobs > 1) + 2 * len(cell.rows(split)[1])
 
     def needs(n: int) -> float:
         samples = NUMBER * shape.d * (others + 2 * n)
         few = shape.with_samples(n)
-        if not search["grid"]:
+        if not search.grid:
             return samples + fitting(built, solve, few)
-        return samples + searching(built, solve, few, search["folds"])
+        return samples + searching(built, solve, few, search.folds)
 
     return needs
 

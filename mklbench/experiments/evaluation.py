@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mklbench import config as configs
 from mklbench import multiclass, own_code
-from mklbench.config.schemas import MEASURES
+from mklbench.config.schemas import MEASURES, RunConfig
 from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling, imputed
 from mklbench.data.splits import split_seed
@@ -123,7 +123,7 @@ class _Parts:
         self.data = cell.dataset()
         self.train, self.test = cell.rows(split)
         X = imputed(self.data.X, self.train, self.data.impute)
-        scaling = fit_scaling(cell.config["split"]["scaling"], X[self.train])
+        scaling = fit_scaling(cell.config.split.scaling, X[self.train])
         self._X_train = scaling.transform(X[self.train])
         self._X_test = scaling.transform(X[self.test])
         groups = self.data.groups
@@ -157,14 +157,14 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
     if absent := [index for index in cell.selection_splits if index not in selections]:
         raise ValueError(f"the selections on splits {absent} have to be made first")
     shared = {index: selections[index] for index in cell.selection_splits}
-    combine = cell.config["search"].get("combine")
+    combine = cell.config.search.combine
     selection = _agreed(shared, split, combine) if shared else _select(cell, split, parts)
-    chosen = configs.with_values(cell.config, selection.params)
-    solve = configs.algorithm(chosen["algo"])
-    test_samples = parts.test_samples(chosen["kernel"])
+    chosen = cell.config.with_values(selection.params)
+    solve = configs.algorithm(chosen.algo)
+    test_samples = parts.test_samples(chosen.kernel)
 
     start = time.perf_counter()
-    operator = parts.build(chosen["kernel"])
+    operator = parts.build(chosen.kernel)
     built = time.perf_counter()
     cpu = time.process_time()
     solutions = parts.responses.fit(solve, operator)
@@ -176,7 +176,7 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
         _ended(cell, split, DONE),
         n_train=len(parts.train),
         n_test=len(parts.test),
-        C=chosen["algo"].get("C"),
+        C=chosen.algo.get("C"),
         fit_seconds=fitted - built,
         fit_cpu_seconds=fit_cpu,
         svm_seconds=sum(solution.svm_seconds for solution in solutions),
@@ -205,14 +205,14 @@ def decision_again(cell: Cell, record: Record) -> NDArray[np.float64]:
         In the order of the rows of `Cell.rows`.
     """
     parts = _Parts(cell, record.split)
-    chosen = configs.with_values(cell.config, record.params or {})
-    operator = parts.build(chosen["kernel"])
-    solutions = parts.responses.fit(configs.algorithm(chosen["algo"]), operator)
-    return multiclass.decision_function(operator, solutions, parts.test_samples(chosen["kernel"]))
+    chosen = cell.config.with_values(record.params or {})
+    operator = parts.build(chosen.kernel)
+    solutions = parts.responses.fit(configs.algorithm(chosen.algo), operator)
+    return multiclass.decision_function(operator, solutions, parts.test_samples(chosen.kernel))
 
 
 def _scores(
-    cell: Cell, split: int, parts: _Parts, chosen: Mapping[str, Any], decision: NDArray[np.float64]
+    cell: Cell, split: int, parts: _Parts, chosen: RunConfig, decision: NDArray[np.float64]
 ) -> dict[str, float | None]:
     """Return the scores of the test part by scikit-learn's scorers, by name.
 
@@ -224,7 +224,7 @@ def _scores(
     def probabilities() -> NDArray[np.float64]:
         from mklbench.scoring import calibrated
 
-        solve, operator = configs.algorithm(chosen["algo"]), parts.build(chosen["kernel"])
+        solve, operator = configs.algorithm(chosen.algo), parts.build(chosen.kernel)
         seed = _seed(cell, split) + 2
         held = held_out_decisions(
             operator, solve, parts.responses, _CALIBRATION_FOLDS, seed, parts.groups
@@ -290,7 +290,7 @@ def _ended(cell: Cell, split: int, status: Ended) -> Record:
         split=split,
         split_source=cell.split_source(split),
         status=status,
-        seed=cell.config["split"]["seed"],
+        seed=cell.config.split.seed,
         data_digest=cell.data_digest,
         data_source=_place(cell.dataset().source),
         provenance=provenance(),

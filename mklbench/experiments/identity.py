@@ -19,6 +19,7 @@ from typing import Any
 
 import mklbench
 from mklbench import config as configs
+from mklbench.config import RunConfig
 from mklbench.own_code import is_installed
 
 # Raised when the meaning of a record changes: what was measured before is then measured anew.
@@ -30,14 +31,14 @@ _DATA_CHOICES = (
 
 
 def identity_of(
-    config: Mapping[str, Any], data_digest: str, splits_digest: str | None = None
+    config: RunConfig, data_digest: str, splits_digest: str | None = None
 ) -> dict[str, Any]:
     """Return all that determines a result: configs, the content of files, versions of code.
 
     Parameters
     ----------
-    config : mapping of str to object
-        Resolved groups of a cell.
+    config : RunConfig
+        What is run.
     data_digest : str
         Of the content of its data.
     splits_digest : str or None, default=None
@@ -45,7 +46,7 @@ def identity_of(
     """
     identity: dict[str, Any] = {
         group: {name: value for name, value in node.items() if name != "title"}
-        for group, node in config.items()
+        for group, node in config.as_dict().items()
     }
     del identity["split"]["n_splits"]
     if splits_digest is not None:  # what the file states, wherever it lies
@@ -54,13 +55,13 @@ def identity_of(
     for group in ("split", "search"):  # without what is not set: new options keep old keys
         stated = identity[group].items()
         identity[group] = {name: value for name, value in stated if value is not None}
-    algorithm = configs.declared(config["algo"])
+    algorithm = configs.declared(config.algo)
     for name, old_value in algorithm.new_options.items():
         value = identity["algo"].pop(name, None)
         value = algorithm.default(name) if value is None else value
         if value != old_value:
             identity["algo"][name] = value
-    for name in configs.new_kernel_options(config["kernel"]):
+    for name in configs.new_kernel_options(config.kernel):
         if identity["kernel"].get(name) is None:
             identity["kernel"].pop(name, None)
     identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}
@@ -69,11 +70,11 @@ def identity_of(
     identity["data"] = {name: value for name, value in chosen.items() if value}
     identity["data"]["digest"] = data_digest
     identity["algo"]["VERSION"] = algorithm.version
-    if versions := configs.kernel_versions(config["kernel"]):
+    if versions := configs.kernel_versions(config.kernel):
         identity["kernel"]["VERSIONS"] = versions
     identity["protocol"] = PROTOCOL_VERSION
     # Ours says by its VERSION that its numbers have moved; of others' the content is asked.
-    code = {group: own_code(config[group]) for group in ("algo", "kernel")}
+    code = {group: own_code(getattr(config, group)) for group in ("algo", "kernel")}
     if any(code.values()):
         identity["code"] = code
     return identity

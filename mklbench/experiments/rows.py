@@ -131,7 +131,7 @@ def summary_grid(results: Sequence[CellResult]) -> tuple[list[str], list[list[st
         ]
         for result, setting in zip(results, settings, strict=True)
     ]
-    with_rmse = any(configs.declared(result.cell.config["algo"]).regression for result in results)
+    with_rmse = any(configs.declared(result.cell.config.algo).regression for result in results)
     with_accuracy = not with_rmse or any(r.accuracy is not None for r in _all_done(results))
     models = {record.cpu for record in _all_done(results)}
     for heading, shown in (
@@ -155,7 +155,7 @@ def _settings(cells: Sequence[Cell]) -> list[str]:
     """Return for each cell what tells it from the others of its label, apart from C."""
     choices = []
     for cell in cells:
-        values = choices_of(cell.config)
+        values = choices_of(cell.config.as_dict())
         values.pop("algo.C", None)  # has a column of its own
         choices.append(values)
     return differences([cell.label for cell in cells], choices)
@@ -190,12 +190,12 @@ def differences(labels: Sequence[str], choices: Sequence[Mapping[str, Any]]) -> 
 
 
 def choices_of(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a cell's config by dotted path; of the search its name only.
+    """Return the values of a run's config by dotted path; of the search its name only.
 
     Parameters
     ----------
     config : mapping
-        The config.
+        As it is recorded (`RunConfig.as_dict`).
     """
     values = {
         f"{group}.{name}": value

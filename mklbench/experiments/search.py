@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from mklbench import config as configs
 from mklbench import grids, multiclass
+from mklbench.config import RunConfig, SearchConfig
 from mklbench.config.schemas import SCORES
 from mklbench.data.splits import folds
 from mklbench.errors import SingularError
@@ -44,7 +45,7 @@ def grid_entries(grid: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def select(
-    config: Mapping[str, Any],
+    config: RunConfig,
     build: Build,
     responses: Responses,
     seed: int,
@@ -70,8 +71,8 @@ def select(
 
     Parameters
     ----------
-    config : mapping of str to object
-        The cell's config; ``config["search"]`` has the grid, the number of folds, the
+    config : RunConfig
+        Of the run; its ``search`` has the grid, the number of folds, the
         tolerance of the fits and their options where these are others than those of the
         algorithm, and the score:
         "accuracy", "rmse", one of scikit-learn's scorers, or null for the accuracy of classes and
@@ -99,19 +100,19 @@ def select(
     SingularError
         Every ridge lambda of the grid is too small on some fold; else those that are do not count.
     """
-    grid = config["search"]["grid"]
+    grid = config.search.grid
     if not grid:
         return Selection()
     start = time.perf_counter()
-    score: str = config["search"]["score"] or responses.default_score
-    config = configs.with_values(config, _of_fits(config["search"]))
+    score: str = config.search.score or responses.default_score
+    config = config.with_values(_of_fits(config.search))
     if validation is None:
-        in_order = config.get("split", {}).get("kind") == "time"
-        parts = folds(responses.codes, config["search"]["folds"], seed, groups, in_order)
+        in_order = config.split.kind == "time"
+        parts = folds(responses.codes, config.search.folds, seed, groups, in_order)
     else:
         parts = [(np.setdiff1d(np.arange(len(responses)), validation), validation)]
     entries, rank = grid_entries(grid), _complexity
-    if config["search"].get("ties") == "larger":
+    if config.search.ties == "larger":
         entries, rank = entries[::-1], _simplicity
     trial = _Trial(config, build, responses, parts, score)
     best, lost, at_end = grids.search(entries, trial.losses, rank, trial.axes)
@@ -141,7 +142,7 @@ class _Trial:
 
     def __init__(
         self,
-        config: Mapping[str, Any],
+        config: RunConfig,
         build: Build,
         responses: Responses,
         parts: Sequence[tuple[Rows, Rows]],
@@ -152,10 +153,10 @@ class _Trial:
         self._responses = responses
         self._parts = parts
         self._score = score
-        grid = config["search"]["grid"]
+        grid = config.search.grid
         self.axes = [path for path, values in grid.items() if values == grids.AUTO]
         self.singular: SingularError | None = None
-        option = configs.declared(config["algo"]).path_option
+        option = configs.declared(config.algo).path_option
         self._path = None if option is None else f"algo.{option}"
         self._operators: dict[str, KernelOperator] = {}  # the latest only
         self._units: dict[str, float] = {}
@@ -176,7 +177,7 @@ class _Trial:
         for paths in _paths(entries, self._path):
             operator = self._operator(entries[paths[0][0]])
             settings = [
-                [configs.with_values(self._config, self.resolved(entries[i])) for i in path]
+                [self._config.with_values(self.resolved(entries[i])) for i in path]
                 for path in paths
             ]
             predictor = _Predictor(operator)
@@ -201,9 +202,7 @@ class _Trial:
         kernel = _kernel(entry)
         if kernel not in self._operators:
             self._operators.clear()
-            self._operators[kernel] = self._build(
-                configs.with_values(self._config, entry)["kernel"]
-            )
+            self._operators[kernel] = self._build(self._config.with_values(entry).kernel)
             if self.axes:
                 self._units[kernel] = grids.unit_of(self._operators[kernel])
         return self._operators[kernel]
@@ -256,15 +255,15 @@ class _PathSolver:
 
     Parameters
     ----------
-    settings : sequence of mapping of str to object
-        The cell's config at each entry of the path.
+    settings : sequence of RunConfig
+        The config of the run at each entry of the path.
     """
 
-    def __init__(self, settings: Sequence[Mapping[str, Any]]) -> None:
-        algos = [setting["algo"] for setting in settings]
+    def __init__(self, settings: Sequence[RunConfig]) -> None:
+        algos = [setting.algo for setting in settings]
         self._solves = [configs.algorithm(algo) for algo in algos]
         option = configs.declared(algos[0]).path_option
-        self._values = [algo.get(option) for algo in algos]
+        self._values = [algo.get(str(option)) for algo in algos]
         is_path = option is not None and len(set(self._values)) == len(algos) > 1
         self._at_once = configs.path_algorithm(algos[0]) if is_path else None
         self._latest: list[list[Solution] | None] = [None] * len(algos)  # of the fold before
@@ -324,10 +323,10 @@ def medians(choices: Sequence[Mapping[str, Any]], combine: str | None = None) ->
     return {path: statistics.median_low(choice[path] for choice in choices) for path in paths}
 
 
-def _of_fits(search: Mapping[str, Any]) -> dict[str, Any]:
+def _of_fits(search: SearchConfig) -> dict[str, Any]:
     """Return what the fits of a search have in the place of the config's values."""
-    tol = {} if search["tol"] is None else {"algo.tol": search["tol"]}
-    return tol | (search["fits"] or {})
+    tol = {} if search.tol is None else {"algo.tol": search.tol}
+    return tol | (search.fits or {})
 
 
 def _complexity(entry: Mapping[str, Any]) -> tuple[float, float]:

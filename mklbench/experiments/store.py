@@ -94,7 +94,7 @@ class Store(RecordSource):
     @staticmethod
     def as_described(cell: Cell) -> Mapping[str, Any]:
         """Return the config of a cell as `described_config` has it."""
-        config: Mapping[str, Any] = _in_json(cell.config)
+        config: Mapping[str, Any] = _in_json(cell.config.as_dict())
         return config
 
     def read(self, cell: Cell) -> CellRecords:
@@ -332,7 +332,7 @@ def _describe(cell: Cell) -> dict[str, Any]:
         "key": cell.key,
         "label": cell.label,
         "data_digest": cell.data_digest,
-        "config": _in_json(cell.config),
+        "config": _in_json(cell.config.as_dict()),
     }
 
 

@@ -150,8 +150,8 @@ def _of_config(
 ) -> tuple[Solver, KernelBuilder]:
     from mklbench import config as configs
 
-    config = configs.cell_config(configs.compose([f"algo={name}"], config_dir))
-    return configs.algorithm(config["algo"]), kernels or configs.kernel(config["kernel"])
+    config = configs.run_config(configs.compose([f"algo={name}"], config_dir))
+    return configs.algorithm(config.algo), kernels or configs.kernel(config.kernel)
 
 
 def _builders(algorithm: Algorithm) -> list[KernelBuilder]:

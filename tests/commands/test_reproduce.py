@@ -173,9 +173,7 @@ def test_reproduce_measures_anew_unless_told(store: Store, results: Path, tmp_pa
 def test_what_is_finished_is_written_without_running(store: Store, results: Path) -> None:
     cells = CellFinder(store).cells(load_table("tiny").slots())
     run_cells(cells[:1], store)
-    run_cells(
-        [Cell(cells[1].config | {"split": cells[1].config["split"] | {"n_splits": 1}})], store
-    )
+    run_cells([Cell(cells[1].config.with_values({"split.n_splits": 1}))], store)
     finished = {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")}
     write = partial(reproduce, ["tiny"], store=store, write_only=True, results_dir=str(results))
     assert write() == 1
@@ -318,8 +316,7 @@ def test_every_listed_command_is_accepted(monkeypatch: pytest.MonkeyPatch) -> No
         for slot in load_table(name).slots()
     }
     commands = [
-        run_command(slot, configs.config_of(slot.overrides)["search"]["grid"])
-        for slot in slots.values()
+        run_command(slot, configs.config_of(slot.overrides).search.grid) for slot in slots.values()
     ]
     for command in commands:
         configs.config_of(shlex.split(command)[2:])

@@ -24,8 +24,8 @@ def choices(group: str) -> list[str]:
     return list(resources.choices(group))
 
 
-def compose(*overrides: str) -> dict:
-    return configs.cell_config(configs.compose(overrides))
+def compose(*overrides: str) -> configs.RunConfig:
+    return configs.run_config(configs.compose(overrides))
 
 
 def toy_problem() -> tuple[np.ndarray, np.ndarray]:
@@ -36,7 +36,7 @@ def toy_problem() -> tuple[np.ndarray, np.ndarray]:
 
 def test_the_default_cell_is_complete() -> None:
     config = compose()
-    assert [config[group]["name"] for group in ("algo", "data")] == ["qnpkl", "wdbc"]
+    assert [config.algo["name"], config.data["name"]] == ["qnpkl", "wdbc"]
 
 
 @pytest.mark.parametrize("name", choices("algo"))
@@ -44,10 +44,10 @@ def test_every_algorithm_solves_with_the_kernel_it_chooses(name: str) -> None:
     quick = ["algo.explore=0", "algo.max_iter=2"] if name == "ikl" else []
     config = compose(f"algo={name}", *quick)
     X, y = toy_problem()
-    solution = configs.algorithm(config["algo"])(configs.kernel(config["kernel"])(X), y)
+    solution = configs.algorithm(config.algo)(configs.kernel(config.kernel)(X), y)
     assert isinstance(solution, Solution)
-    assert config["algo"]["title"]
-    assert configs.declared(config["algo"]).version >= 1
+    assert config.algo["title"]
+    assert configs.declared(config.algo).version >= 1
 
 
 @pytest.mark.parametrize("name", choices("kernel"))
@@ -62,16 +62,16 @@ def test_every_kernel_builds(name: str, tmp_path: Path) -> None:
         overrides.append(files[name].format(tmp_path / "K.npy"))
         argument = np.arange(len(X))
     config = compose(*overrides)
-    builder = configs.kernel(config["kernel"])
+    builder = configs.kernel(config.kernel)
     assert builder_of(builder).takes_rows == (name in files)
     operator = builder(argument)
     assert operator.gram(operator.uniform_weights()).shape == (24, 24)
-    assert config["kernel"]["title"]
+    assert config.kernel["title"]
 
 
 @pytest.mark.parametrize("name", choices("data"))
 def test_every_data_config_is_accepted(name: str) -> None:
-    config = compose("algo=svm", f"data={name}")["data"]
+    config = dict(compose("algo=svm", f"data={name}").data)
     if "path" in config:  # one that needs to be told of a file
         config["path"] = "mine.csv"
     if "id" in config:
@@ -83,70 +83,70 @@ def test_every_data_config_is_accepted(name: str) -> None:
 @pytest.mark.parametrize("name", choices("split"))
 def test_every_split_is_accepted(name: str) -> None:
     of_its_own = ["split.path=splits.json"] if name == "file" else []
-    split = compose("algo=svm", "data=splice", f"split={name}", *of_its_own)["split"]
-    assert split["name"] == name
-    assert split["title"]
+    split = compose("algo=svm", "data=splice", f"split={name}", *of_its_own).split
+    assert split.name == name
+    assert split.title
 
 
 @pytest.mark.parametrize("name", choices("search"))
 def test_every_search_is_accepted(name: str) -> None:
     algo = {"ridge": "krr", "iterations": "qnpkl"}.get(name, "svm")  # that has what it searches
-    search = compose(f"algo={algo}", f"search={name}")["search"]
-    assert search["name"] == name
-    assert search["title"]
+    search = compose(f"algo={algo}", f"search={name}").search
+    assert search.name == name
+    assert search.title
 
 
 def test_a_set_of_views_chooses_its_kernel_before_the_algorithm_does() -> None:
-    assert compose("algo=vskl", "data=mfeat")["kernel"]["name"] == "descriptors"
-    assert compose("algo=vskl", "data=mfeat", "kernel=views")["kernel"]["name"] == "views"
-    assert compose("algo=vskl", "data=sonar")["kernel"]["name"] == "simplemkl"
+    assert compose("algo=vskl", "data=mfeat").kernel["name"] == "descriptors"
+    assert compose("algo=vskl", "data=mfeat", "kernel=views").kernel["name"] == "views"
+    assert compose("algo=vskl", "data=sonar").kernel["name"] == "simplemkl"
 
 
 def test_a_set_may_state_the_scaling_of_its_published_splits() -> None:
-    assert compose("algo=vskl", "data=mfeat")["split"]["scaling"] == "none"
-    assert compose("algo=svm", "data=wav")["split"]["scaling"] == "standard"
+    assert compose("algo=vskl", "data=mfeat").split.scaling == "none"
+    assert compose("algo=svm", "data=wav").split.scaling == "standard"
 
 
 def test_the_command_line_wins_over_the_kernel_of_the_algorithm() -> None:
-    assert compose("algo=qnpkl")["kernel"]["name"] == "product"
-    assert compose("algo=gmkl", "kernel=feature_gaussians")["kernel"]["name"] == "feature_gaussians"
+    assert compose("algo=qnpkl").kernel["name"] == "product"
+    assert compose("algo=gmkl", "kernel=feature_gaussians").kernel["name"] == "feature_gaussians"
 
 
 def test_a_data_set_may_choose_its_split_and_the_command_line_wins() -> None:
-    published = compose("algo=svm", "data=splice")["split"]
-    sizes = [published[name] for name in ("n_train", "n_test", "n_splits")]
-    assert (published["name"], sizes) == ("published", [1000, 2175, 20])
-    assert compose("algo=svm", "data=splice", "split.n_splits=3")["split"]["n_splits"] == 3
-    random = compose("algo=svm", "data=splice", "split=random70")["split"]
-    assert (random["test_fraction"], random["n_train"]) == (0.3, None)
-    assert compose("algo=svm", "data=sonar")["split"]["name"] == "random70"
+    published = compose("algo=svm", "data=splice").split
+    sizes = [getattr(published, name) for name in ("n_train", "n_test", "n_splits")]
+    assert (published.name, sizes) == ("published", [1000, 2175, 20])
+    assert compose("algo=svm", "data=splice", "split.n_splits=3").split.n_splits == 3
+    random = compose("algo=svm", "data=splice", "split=random70").split
+    assert (random.test_fraction, random.n_train) == (0.3, None)
+    assert compose("algo=svm", "data=sonar").split.name == "random70"
 
 
 def test_a_grid_may_be_written_nested_or_dotted() -> None:
     nested = compose("algo=svm", "search=cv", "search.grid.algo.C=[1,2]")
     dotted = compose("algo=svm", "+search.grid={algo.svm_tol:[0.1]}")
-    assert nested["search"]["grid"] == {"algo.C": [1, 2]}
-    assert dotted["search"]["grid"] == {"algo.svm_tol": [0.1]}
+    assert nested.search.grid == {"algo.C": [1, 2]}
+    assert dotted.search.grid == {"algo.svm_tol": [0.1]}
 
 
 def test_a_later_grid_wins_as_in_the_rows_of_a_table() -> None:
     general = ["search=first_splits", "+search.grid.kernel.gamma=[0.1,1.0]"]
     special = ["search.grid.algo.C=[7]", "+search.grid.kernel.gamma=[3.5]"]
     config = compose("algo=svm", *general, *special)
-    assert config["search"]["grid"] == {"algo.C": [7], "kernel.gamma": [3.5]}
-    assert config["search"]["splits"] == 5
+    assert config.search.grid == {"algo.C": [7], "kernel.gamma": [3.5]}
+    assert config.search.splits == 5
 
 
 def test_with_values_leaves_the_original_alone() -> None:
     config = compose("algo=svm", "algo.C=3")
-    changed = configs.with_values(config, {"algo.C": 7, "kernel.gamma": 0.5})
-    assert (changed["algo"]["C"], changed["kernel"]["gamma"]) == (7, 0.5)
-    assert (config["algo"]["C"], config["kernel"]["gamma"]) == (3, None)
+    changed = config.with_values({"algo.C": 7, "kernel.gamma": 0.5})
+    assert (changed.algo["C"], changed.kernel["gamma"]) == (7, 0.5)
+    assert (config.algo["C"], config.kernel["gamma"]) == (3, None)
 
 
 def test_user_configs_are_found_and_composed(tmp_path: Path) -> None:
     composed = configs.compose(["algo=fake", "algo.C=2"], fake_configs(tmp_path))
-    assert configs.cell_config(composed)["algo"]["C"] == 2
+    assert configs.run_config(composed).algo["C"] == 2
 
 
 BAD_OVERRIDES = [
@@ -198,13 +198,13 @@ def test_a_list_of_numbers_must_be_one(value: str) -> None:
 )
 def test_bad_run_options_are_one_sentence(values: dict[str, Any], expected: str) -> None:
     with pytest.raises(InputError) as caught:
-        checked("", configs.RunConfig, values)
+        checked("", configs.RunOptions, values)
     assert expected in str(caught.value)
 
 
 def test_an_unknown_top_level_key_is_refused() -> None:
     with pytest.raises(InputError, match="outt is not known: did you mean out"):
-        configs.run_config(configs.compose(["algo=svm", "+outt=x.csv"]))
+        configs.run_options(configs.compose(["algo=svm", "+outt=x.csv"]))
 
 
 def test_a_config_directory_must_exist() -> None:
@@ -238,7 +238,7 @@ def test_the_two_bounds_on_jobs_are_one() -> None:
 )
 def test_an_executor_that_cannot_be_used_is_said(override: str, said: str) -> None:
     with pytest.raises(InputError, match=f"^{said}"):
-        configs.executor(configs.run_config(configs.compose([override])).executor, 1, None)
+        configs.executor(configs.run_options(configs.compose([override])).executor, 1, None)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_a_function_that_is_no_executor_is_said(function: str, said: str) -> Non
 
 def test_the_executor_is_no_part_of_a_cell() -> None:
     composed = configs.compose(["algo=svm"])
-    assert set(configs.cell_config(composed)) == set(configs.GROUPS)
-    options = configs.run_config(composed)
+    assert set(configs.run_config(composed).as_dict()) == set(configs.GROUPS)
+    options = configs.run_options(composed)
     assert configs.executor(options.executor, 1, None).at_once == 1
     assert configs.executor(options.executor, 3, None).at_once == 3

@@ -15,8 +15,8 @@ from mklbench.errors import InputError
 from mklbench.report.loading import load_table
 
 
-def by_hydra(overrides: list[str]) -> dict[str, object]:
-    return configs.cell_config(configs.compose(overrides))
+def by_hydra(overrides: list[str]) -> configs.RunConfig:
+    return configs.run_config(configs.compose(overrides))
 
 
 def kind(override: str) -> str:
@@ -67,7 +67,7 @@ def test_every_override_in_the_tables() -> None:
     ],
 )
 def test_what_no_table_has_is_the_same_too(overrides: list[str]) -> None:
-    def outcome(make: Callable[[list[str]], dict[str, object]]) -> object:
+    def outcome(make: Callable[[list[str]], configs.RunConfig]) -> object:
         try:
             return make(overrides)
         except InputError as error:
@@ -82,14 +82,14 @@ def test_own_configs_are_read_anew_each_time(tmp_path: Path) -> None:
     for C in (5, 17):
         path.write_text(f"defaults: [svm, override /kernel@_global_.kernel: product]\nC: {C}\n")
         config = configs.config_of(["algo=mine"], tmp_path)
-        assert (config["algo"]["C"], config["kernel"]["name"]) == (C, "product")
+        assert (config.algo["C"], config.kernel["name"]) == (C, "product")
 
 
 def searches(*arguments: str) -> list[tuple[str, list[str]]]:
     """Return the name of the search of each job, and what it tries."""
     jobs = configs.jobs_of(["data=twonorm", *arguments])
-    found = [configs.cell_config(job.config, job.overrides)["search"] for job in jobs]
-    return [(search["name"], list(search["grid"])) for search in found]
+    found = [configs.run_config(job.config, job.overrides).search for job in jobs]
+    return [(search.name, list(search.grid)) for search in found]
 
 
 @pytest.mark.parametrize(

@@ -267,7 +267,7 @@ def test_recorded_results_are_found_whatever_is_at_hand(
     assert recorded.read(here).records == []
     assert recorded.as_recorded(here).key == cell.key
     assert len(recorded.read(recorded.as_recorded(here)).records) == 1
-    assert recorded.as_recorded(toy_cell(configs, "algo.C=7")).config["algo"]["C"] == 7
+    assert recorded.as_recorded(toy_cell(configs, "algo.C=7")).config.algo["C"] == 7
 
 
 def test_a_wrong_mirror_does_not_keep_records_from_being_read(
@@ -278,7 +278,7 @@ def test_a_wrong_mirror_does_not_keep_records_from_being_read(
     cell = toy_cell(configs)
     assert cell.key
     with pytest.raises(InputError, match="MKLBENCH_MIRROR"):
-        load(cell.config["data"])
+        load(cell.config.data)
 
 
 def test_the_thirteen_sets_share_one_official_file() -> None:

@@ -6,6 +6,7 @@ import io
 import sys
 import tarfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -152,13 +153,13 @@ class TestDescriptors:
         splits = {"n_train": 4, "n_test": 2, "n_splits": 1}
         cell = Cell.from_overrides(["algo=vskl", "data=csv", "data.path=x"])
         data = config(tmp_path / "discs.tar") | {"splits": splits}
-        plain = Cell({**cell.config, "data": data})
-        split = {**cell.config["split"], "test_fraction": None, "n_train": 4, "n_test": 2}
+        plain = Cell(replace(cell.config, data=data))
+        split = replace(cell.config.split, test_fraction=None, n_train=4, n_test=2)
         data |= {"splits_file": str(tmp_path / "splits.mat")}
-        official = Cell({**cell.config, "data": data, "split": split})
+        official = Cell(replace(cell.config, data=data, split=split))
         assert official.split_source(0) == "official"
         assert [part.tolist() for part in official.rows(0)] == [[0, 1, 4, 5], [2, 6]]
-        assert official.key != Cell({**plain.config, "split": split}).key
+        assert official.key != Cell(replace(plain.config, split=split)).key
 
     @pytest.mark.parametrize(
         ("bad", "reason"),

@@ -28,7 +28,7 @@ from written import ROOT, Block, blocks, pages, spans, words_of
 
 from mklbench import cli, resources
 from mklbench.commands import grammar
-from mklbench.config import jobs_of, run_config
+from mklbench.config import jobs_of, run_options
 from mklbench.report.loading import load_table, table_names
 
 # Blocks of Python that do not run here, by a piece of each, and why.
@@ -96,7 +96,7 @@ def understand_run(words: list[str]) -> None:
     assert set(flags) <= {"-m"}
     overrides = [word for word in overrides if not re.match(r"\+executor\.options\.", word)]
     for job in jobs_of([*overrides, *flags]):
-        assert run_config(job.config)
+        assert run_options(job.config)
 
 
 def understand(command: str) -> None:

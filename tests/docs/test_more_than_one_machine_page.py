@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from mklbench.commands import grammar
-from mklbench.config import compose, executor_of, run_config
+from mklbench.config import compose, executor_of, run_options
 from mklbench.extras import missing
 
 ROOT = Path(__file__).parents[2]
@@ -97,7 +97,7 @@ def test_a_command_of_the_page_is_understood(words: list[str]) -> None:
         flags = set(arguments) - set(overrides)
         assert flags <= {"-m"}
         first = [re.sub(r"=([^,\[]+),.*", r"=\1", text) for text in overrides]
-        chosen = run_config(compose(first)).executor
+        chosen = run_options(compose(first)).executor
         for name in re.findall(r"executor\.(\w+)=", " ".join(OF_ENGINES.split(" ".join(first)))):
             assert name in options(chosen["name"])
         return
@@ -105,7 +105,7 @@ def test_a_command_of_the_page_is_understood(words: list[str]) -> None:
     assert [text for text in left if not text.startswith("executor")] == []
     if command in ("reproduce", "check"):
         given = [text for text in [*parsed.names, *left] if "=" in text]
-        run_config(compose(given))
+        run_options(compose(given))
 
 
 @pytest.mark.skipif(missing("slurm", "") is not None, reason="submitit is not installed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import experiment_fakes
@@ -67,9 +68,9 @@ def test_a_new_version_of_the_algorithm_has_a_new_key(
 
 def test_an_option_that_came_later_keeps_the_keys_of_records() -> None:
     cell = Cell.from_overrides(["algo=qnpkl", "data=sonar"])
-    assert cell.config["algo"]["max_evals"] is None
-    before = {name: value for name, value in cell.config["algo"].items() if name != "max_evals"}
-    assert Cell({**cell.config, "algo": before}).key == cell.key
+    assert cell.config.algo["max_evals"] is None
+    before = {name: value for name, value in cell.config.algo.items() if name != "max_evals"}
+    assert Cell(replace(cell.config, algo=before)).key == cell.key
     limited = Cell.from_overrides(["algo=qnpkl", "data=sonar", "algo.max_evals=100"])
     assert limited.key != cell.key
 
@@ -82,10 +83,10 @@ def test_an_option_may_state_which_value_old_records_were_made_with() -> None:
     )
     assert none.key != cell.key
     for new in ("explore", "slide", "multiply"):
-        without = {name: value for name, value in cell.config["algo"].items() if name != new}
+        without = {name: value for name, value in cell.config.algo.items() if name != new}
         assert new not in none.identity["algo"]
-        assert cell.identity["algo"][new] == cell.config["algo"][new] > 0
-        assert Cell({**cell.config, "algo": without}).key == cell.key
+        assert cell.identity["algo"][new] == cell.config.algo[new] > 0
+        assert Cell(replace(cell.config, algo=without)).key == cell.key
 
 
 def test_a_new_version_of_a_kernel_has_a_new_key(monkeypatch: pytest.MonkeyPatch) -> None:

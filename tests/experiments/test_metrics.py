@@ -37,9 +37,9 @@ def decisions(cell: Cell, split: int) -> tuple[np.ndarray, np.ndarray]:
     data = cell.dataset()
     train, test = cell.rows(split)
     scaling = fit_scaling("minmax", data.X[train])
-    operator = configs.kernel(cell.config["kernel"])(scaling.transform(data.X[train]))
+    operator = configs.kernel(cell.config.kernel)(scaling.transform(data.X[train]))
     solutions = multiclass.fit(
-        configs.algorithm(cell.config["algo"]), operator, data.y[train], len(data.classes)
+        configs.algorithm(cell.config.algo), operator, data.y[train], len(data.classes)
     )
     values = multiclass.decision_function(operator, solutions, scaling.transform(data.X[test]))
     return values, data.y[test]
@@ -59,7 +59,7 @@ def test_scores_are_kept_with_the_record() -> None:
 
 def test_a_cell_without_metrics_is_the_cell_that_it_was() -> None:
     plain = tiny_cell()
-    assert "metrics" not in plain.config
+    assert plain.config.metrics == ()
     assert plain.key == tiny_cell("metrics=[]").key != tiny_cell("metrics=[roc_auc]").key
     assert run_split(plain, 0).scores is None
     measured = run_split(tiny_cell(ASKED), 0)
@@ -100,8 +100,8 @@ def test_a_search_by_a_scorer_takes_the_best_of_the_grid() -> None:
     for C in grid:
         total = 0.0
         for fit_rows, held in folds(codes, 5, seed):
-            operator = configs.kernel(cell.config["kernel"])(X[fit_rows])
-            solve = configs.algorithm({**cell.config["algo"], "C": C})
+            operator = configs.kernel(cell.config.kernel)(X[fit_rows])
+            solve = configs.algorithm({**cell.config.algo, "C": C})
             solutions = multiclass.fit(solve, operator, codes[fit_rows], 2)
             values = multiclass.decision_function(operator, solutions, X[held])
             total += len(held) * roc_auc_score(codes[held], values)
@@ -172,9 +172,9 @@ def test_the_size_of_a_model_is_that_of_the_pickle_of_what_predicts(of: tuple[st
     record = run_split(cell, 0)
     data, (train, test) = cell.dataset(), cell.rows(0)
     scaling = fit_scaling("minmax", data.X[train])
-    operator = configs.kernel(cell.config["kernel"])(scaling.transform(data.X[train]))
+    operator = configs.kernel(cell.config.kernel)(scaling.transform(data.X[train]))
     solutions = multiclass.fit(
-        configs.algorithm(cell.config["algo"]), operator, data.y[train], len(data.classes)
+        configs.algorithm(cell.config.algo), operator, data.y[train], len(data.classes)
     )
     model = DecisionFunction.of(operator, solutions)
     pickled = pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL)

@@ -100,10 +100,10 @@ def test_held_out_rows_are_classified_as_new_samples_are(
     selection, _ = select(*overrides, "search=cv", "search.grid.algo.C=[1]")
     X, codes = problem()
     config = tiny_cell(*overrides).config
-    operator, correct = configs.kernel(config["kernel"])(X), 0
+    operator, correct = configs.kernel(config.kernel)(X), 0
     for fit_rows, held_out in folds(codes, 5, SEED):
         part = operator.take(fit_rows)
-        solutions = multiclass.fit(configs.algorithm(config["algo"]), part, codes[fit_rows], 2)
+        solutions = multiclass.fit(configs.algorithm(config.algo), part, codes[fit_rows], 2)
         decision = multiclass.decision_function(part, solutions, X[held_out])
         correct += int(np.count_nonzero(multiclass.predict(decision) == codes[held_out]))
     assert selection.accuracy == correct / len(codes)
@@ -159,7 +159,7 @@ def test_the_choice_of_auto_does_not_depend_on_the_scale_of_the_kernels(scale: f
     chosen = search.select(config, lambda _: kernels.PrecomputedBank(K), Responses(codes, 2), SEED)
     assert chosen.params == {"algo.C": pytest.approx(100.0 / scale)}
     assert chosen.at_border == []
-    plain = configs.with_values(config, {"search.grid": {"algo.C": [1.0 / scale, 10.0 / scale]}})
+    plain = config.with_values({"search.grid": {"algo.C": [1.0 / scale, 10.0 / scale]}})
     chosen = search.select(plain, lambda _: kernels.PrecomputedBank(K), Responses(codes, 2), SEED)
     assert chosen.at_border == ["algo.C"]
 
@@ -390,17 +390,15 @@ def test_the_fits_of_a_search_may_have_options_of_their_own(
     monkeypatch.setattr(mkl, "solve", noting)
     select(*grid, override)
     assert set(values) == {value}
-    assert tiny_cell(*grid, override).config["algo"][option] != value  # what the fit after it has
+    assert tiny_cell(*grid, override).config.algo[option] != value  # what the fit after it has
     assert tiny_cell(*grid, override).key != tiny_cell(*grid).key
 
 
 def test_a_search_without_options_of_its_fits_keeps_the_keys_of_records() -> None:
     cell = tiny_cell("search=cv")
-    assert cell.config["search"]["fits"] is None
-    search = {name: value for name, value in cell.config["search"].items() if name != "fits"}
+    assert cell.config.search.fits is None
     assert "fits" not in cell.identity["search"]
-    assert Cell({**cell.config, "search": search}).key == cell.key
-    limit = cell.config["algo"]["svm_tol"]
+    limit = cell.config.algo["svm_tol"]
     assert tiny_cell("search=cv", f"+search.fits.algo.svm_tol={limit}").key == cell.key
 
 

@@ -49,7 +49,7 @@ def test_a_record_is_read_as_it_was_written(store: Store, cell: Cell, done: list
     assert store.read(cell).records == [done[1]]
     assert store.read(cell).missing == [0, 2]
     described = json.loads((store.directory(cell) / "cell.json").read_text())
-    assert described["config"] == cell.config
+    assert described["config"] == cell.config.as_dict()
     assert described["key"] == cell.key
 
 

@@ -140,13 +140,13 @@ def test_table_of_gehler_has_the_paper_s_splits_and_widths(
     table = load_table("gehler2008_table1")
     slots = {s.column.name: s for s in table.slots() if s.place[::2] == (row, "paper")}
     svm = Cell.from_overrides(slots["svm"].overrides)
-    assert svm.config["search"]["name"] == search
+    assert svm.config.search.name == search
     assert svm.n_splits == table.published_n_splits_of(slots["svm"].row) == n_splits
-    gammas = svm.config["search"]["grid"]["kernel.gamma"]
+    gammas = svm.config.search.grid["kernel.gamma"]
     assert gammas == pytest.approx([1 / width**2 for width in widths])
     for column in ("mkl_single", "mkl_separate"):
         config = Cell.from_overrides(slots[column].overrides).config
-        assert config["kernel"]["widths"] == widths
+        assert config.kernel["widths"] == widths
 
 
 def test_baseline_of_gehler_marks_what_the_paper_s_text_says() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from mklbench import resources
+from mklbench.config import RunConfig, SearchConfig, SplitConfig
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.record import Record
@@ -106,7 +107,7 @@ class ListedRecords(RecordSource):
 
 def found(listed: Sequence[Record], n_splits: int = 20) -> SlotRecords:
     """What a source with the records given has of a cell of `n_splits` splits."""
-    cell = Cell({"algo": {"tol": 1e-3}, "data": {}, "split": {"n_splits": n_splits}})
+    cell = Cell(RunConfig({"tol": 1e-3}, {}, {}, SplitConfig(n_splits=n_splits), SearchConfig()))
     return slot_records(cell, ListedRecords(listed))
 
 

@@ -107,7 +107,7 @@ class Local:
     def prepare(self, cells: Sequence[Cell], store: Store) -> None:
         """Raise InputError unless workers that are to keep samples are of use."""
         for cell in cells if self._rows is not None else ():
-            algo = cell.config["algo"]
+            algo = cell.config.algo
             if algo.get("method") not in ("auto", "joint"):
                 raise InputError(
                     f"executor.rows={self._rows} is for algorithms with algo.method=joint, and "

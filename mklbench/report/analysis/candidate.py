@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mklbench import resources
-from mklbench.config import cell_config, compose, declared
+from mklbench.config import compose, declared, run_config
 from mklbench.errors import InputError
 from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.store import Store
@@ -154,7 +154,7 @@ def _column(table: PaperTable, overrides: Sequence[str], config_dir: str | None)
             raise InputError(
                 f"{wrong} is not accepted: mklbench compare fixes data and splits, so leave it out."
             )
-    algorithm = declared(cell_config(compose([*table.common, *overrides], config_dir))["algo"])
+    algorithm = declared(run_config(compose([*table.common, *overrides], config_dir)).algo)
     pattern = next(column for column in table.columns if column.name == WITH_ITS_KERNELS)
     bank = [text for text in pattern.overrides if text.startswith(("kernel=", "kernel."))]
     grid = [text for text in pattern.overrides if text.startswith("search.grid.algo.C=")]

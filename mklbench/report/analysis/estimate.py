@@ -120,6 +120,6 @@ def estimate_text(item: Work) -> str:
 
 
 def _value_of_C(cell: Cell) -> str:
-    if "algo.C" in cell.config["search"]["grid"]:
+    if "algo.C" in cell.config.search.grid:
         return "searched"
-    return f"{cell.config['algo'].get('C', '-')}"
+    return f"{cell.config.algo.get('C', '-')}"

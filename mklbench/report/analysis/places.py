@@ -96,7 +96,7 @@ def slot_records(cell: Cell, source: RecordSource) -> SlotRecords:
         cell.n_splits,
         message,
         tolerances=_tolerances(cell),
-        border=border_text(found.done, cell.config.get("search", {}).get("grid", {})),
+        border=border_text(found.done, cell.config.search.grid),
     )
 
 
@@ -104,7 +104,7 @@ def _tolerances(cell: Cell) -> dict[str, float]:
     """Return the options of the cell's algorithm that are tolerances, where they are set."""
     return {
         name: float(value)
-        for name, value in cell.config.get("algo", {}).items()
+        for name, value in cell.config.algo.items()
         if (name == "tol" or name.endswith("_tol")) and isinstance(value, int | float)
     }
 

@@ -82,7 +82,7 @@ class Afresh:
         """Tell whether the data of a run are at hand, or can be downloaded; else note them."""
         if cell.data in self.absent:
             return False
-        config = cell.config["data"]
+        config = cell.config.data
         if is_at_hand(config):
             return True
         # Photographs are described in some minutes. Where no server answers, none is asked again.

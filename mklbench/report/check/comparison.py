@@ -180,7 +180,7 @@ def _gap(record: Record) -> float:
 
 def _tolerance(cell: Cell) -> float:
     """Return the tolerance of the cell's solver; 0 where it has none but that of its SVMs."""
-    return float(cell.config["algo"].get("tol") or 0.0)
+    return float(cell.config.algo.get("tol") or 0.0)
 
 
 def _change(now: float | None, before: float | None) -> float:

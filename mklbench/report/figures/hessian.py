@@ -51,7 +51,7 @@ class Hessian(Figure):
             slot = next(slot for slot, _ in report.slots.values() if slot.row == row)
             cell = Cell.from_overrides(slot.overrides)
             data, (train, _) = cell.dataset(), cell.rows(0)
-            scaling = fit_scaling(cell.config["split"]["scaling"], data.X[train])
+            scaling = fit_scaling(cell.config.split.scaling, data.X[train])
             X, y = scaling.transform(data.X[train]), np.where(data.y[train] == 1, 1.0, -1.0)
             options = {**qnpkl.PRINTED, "start": self.start}
             path = qnpkl.solve_path(product_gaussians(X), y, ITERATIONS, C=1.0, **options)

@@ -8,12 +8,13 @@ import pytest
 from experiment_fakes import tiny_cell
 from report_fakes import record
 
+from mklbench.config import RunConfig, SearchConfig, SplitConfig
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
 from mklbench.report.check.comparison import differences, is_near_tie
 
 # Of a fit with a gap of 1e-4 each: 2e-4 of the objective and 1.01 of 50 test samples may move.
-CELL = Cell({"algo": {"tol": 1e-4}, "data": {}, "split": {"n_splits": 1}})
+CELL = Cell(RunConfig({"tol": 1e-4}, {}, {}, SplitConfig(n_splits=1), SearchConfig()))
 BEFORE = record(0, accuracy=0.80)
 assert BEFORE.weights is not None
 
