@@ -41,6 +41,19 @@ def test_largest_alignment_of_a_conic_solver() -> None:
     assert_allclose(np.linalg.norm(solution.weights), 1.0)
 
 
+def test_of_equal_kernels_none_is_preferred() -> None:
+    """Many weights are optimal then; which are returned is no matter of the last digits."""
+    stack, y = scaled_stack()
+    once = solve(stack, y)
+    thrice = solve(np.concatenate([stack, 4.0 * stack[::-1], stack]), y)
+    shares = thrice.weights * np.repeat([1.0, 4.0, 1.0], len(stack))
+    first, second, third = shares.reshape(3, -1)
+    assert_allclose(second[::-1], first, rtol=1e-4)
+    assert_allclose(third, first, rtol=1e-4)
+    assert_allclose(3.0 * first / np.linalg.norm(3.0 * first), once.weights, rtol=1e-4, atol=1e-8)
+    assert_allclose(thrice.objective, once.objective, rtol=1e-8)
+
+
 def test_some_kernels_are_not_used() -> None:
     weights = solve(*widths_stack()).weights
     assert 0 < np.count_nonzero(weights) < len(weights)
