@@ -17,6 +17,8 @@ Beside `solve` the module may say
   holds for every iteration ``objective``, J at its weights, ``gap``, the relative gap at that point
   by `mklbench.certify`, and ``n_svm_calls``, the SVM problems solved so far.
 - ``SIGNED = True``: kernel weights may be negative.
+- ``CONVEX = False``: it descends on a function that is not convex, and may end in another local
+  minimum where the last digits differ, as on another processor.
 - ``OPTIONS_FIRST = True``: it checks its options and labels before it looks at the kernels, as all
   algorithms of this package do, so that a wrong option is refused before there are any.
 - ``solve_all(operator, labels, ...)``: what `solve` is for each y of the labels, in less time.
@@ -69,7 +71,7 @@ class Algorithm:
         `Bank`, `Family` or, for either, `KernelOperator`.
     options : tuple of str
         Names of its parameters after the operator and y.
-    version, regression, exact, signed, options_first, solve_all, path_option,
+    version, regression, exact, signed, convex, options_first, solve_all, path_option,
     solve_path, matrices, combines_once
         As above; `exact`, `solve_all` and the path are those of the module's `solve` alone.
     takes_start : bool
@@ -87,6 +89,7 @@ class Algorithm:
     regression: bool = False
     exact: bool = False
     signed: bool = False
+    convex: bool = True
     options_first: bool = False
     solve_all: Callable[..., list[Solution]] | None = None
     path_option: str | None = None
@@ -154,6 +157,7 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "REGRESSION": (lambda value: isinstance(value, bool), "True or False"),
     "EXACT": (lambda value: isinstance(value, bool), "True or False"),
     "SIGNED": (lambda value: isinstance(value, bool), "True or False"),
+    "CONVEX": (lambda value: isinstance(value, bool), "True or False"),
     "OPTIONS_FIRST": (lambda value: isinstance(value, bool), "True or False"),
     "PATH_OPTION": (lambda value: isinstance(value, str), "the name of an option"),
     "MATRICES": (

@@ -26,6 +26,7 @@ from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_positive, check_tolerance
 
 VERSION = 1
+CONVEX = False
 # Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a point, the next and its gradient.
 MATRICES = 5.0
 PATH_OPTION = "iterations"

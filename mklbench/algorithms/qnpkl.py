@@ -41,6 +41,7 @@ from mklbench.validation import (
 )
 
 VERSION = 2
+CONVEX = False
 NEW_OPTIONS = ("max_evals",)
 # Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a point, the next and its gradient.
 MATRICES = 5.0

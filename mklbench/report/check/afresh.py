@@ -169,4 +169,4 @@ class Afresh:
     @property
     def passed(self) -> bool:
         """Whether no number moved and no rerun failed."""
-        return passed(self.findings.values())
+        return passed(self.findings.values(), Outcome.ELSEWHERE)

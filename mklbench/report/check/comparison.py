@@ -2,7 +2,8 @@
 
 Another processor rounds otherwise, and a solver then ends at another point. Each end is within its
 gap or its tolerance of the optimum, so that two objectives differ by no more than the sum. Where
-the objective is as flat as that, weights differ by up to the root of it.
+the objective is as flat as that, weights differ by up to the root of it. A descent on a function
+that is not convex may end in another local minimum, which is said and is not held against it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mklbench.config.callables import declared
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.record import Record, Selection
 
@@ -22,12 +24,20 @@ _ROUNDING = 1e-8  # relative, where a gap is 0, as of one linear system
 # A gap above the tolerance is of another stopping rule. With the BLAS kernels of other processors
 # it was three times as large at most; a tolerance a hundred times as large leaves more.
 _LARGER_GAP = 5.0
+# How far another local minimum may be: its objective relative, and its accuracy in standard errors
+# of the difference of two accuracies of as many test samples.
+_OTHER_OBJECTIVE = 0.1
+_OTHER_ERRORS = 2.0
 
 
 class Outcome(StrEnum):
-    """How one comparison ended; only `SAME` is good, and `NOT_CHECKED` is neither."""
+    """How one comparison ended; only `SAME` is good, and `NOT_CHECKED` is neither.
+
+    `ELSEWHERE` is another local minimum of about the same worth.
+    """
 
     SAME = "same"
+    ELSEWHERE = "ended elsewhere"
     MOVED = "MOVED"
     FAILED = "FAILED"
     NOT_RECORDED = "NOT RECORDED"
@@ -43,9 +53,10 @@ class Finding:
     detail: str = ""
 
 
-def passed(findings: Iterable[Finding]) -> bool:
-    """Tell whether nothing has moved, failed, or is not recorded."""
-    return all(f.outcome in (Outcome.SAME, Outcome.NOT_CHECKED) for f in findings)
+def passed(findings: Iterable[Finding], *accepted: Outcome) -> bool:
+    """Tell whether all findings are the same, not checked, or one of what is `accepted`."""
+    good = (Outcome.SAME, Outcome.NOT_CHECKED, *accepted)
+    return all(finding.outcome in good for finding in findings)
 
 
 def unexpected(findings: Iterable[Finding]) -> list[str]:
@@ -75,6 +86,9 @@ def differences(cell: Cell, now: Record, before: Record) -> Iterator[str]:
     """
     share = _share(cell, now, before)
     flat = 2.0 * math.sqrt(share)
+    distance = _distance(now.weights, before.weights)
+    # Where weights are not those of the smallest objective, it moves as far as they do.
+    allowed = share + distance * declared(cell.config.algo).combines_once
     if _gap(now) > max(_LARGER_GAP * _gap(before), _tolerance(cell), _ROUNDING):
         yield f"gap {_gap(now):.2g}, recorded {_gap(before):.2g}"
     if now.accuracy is not None and before.accuracy is not None:
@@ -87,16 +101,16 @@ def differences(cell: Cell, now: Record, before: Record) -> Iterator[str]:
             )
     elif (change := _change(now.rmse, before.rmse)) > flat:
         yield f"rmse {now.rmse}, recorded {before.rmse} (relative change {change:.1e})"
-    if (change := _change(now.objective, before.objective)) > share:
+    if (change := _change(now.objective, before.objective)) > allowed:
         yield (
             f"objective {now.objective}, recorded {before.objective} "
-            f"(relative change {change:.1e}, {share:.1e} allowed)"
+            f"(relative change {change:.1e}, {allowed:.1e} allowed)"
         )
     n_now, n_before = now.n_kernels or 0.0, before.n_kernels or 0.0
     is_given = now.n_base_kernels is not None  # of infinitely many kernels others are found
     if is_given and abs(n_now - n_before) > 1 + flat * n_before:
         yield f"kernels {n_now:g}, recorded {n_before:g}"
-    if (distance := _distance(now.weights, before.weights)) > flat:
+    if distance > flat:
         yield f"weights by {distance:.1e} of their sum ({flat:.1e} allowed)"
 
 
@@ -131,7 +145,23 @@ def judged(cell: Cell, now: Record, before: Record, turned: str = "") -> tuple[O
         What `choice` says of it.
     """
     moved = list(differences(cell, now, before))
-    return Outcome.MOVED if moved else Outcome.SAME, "; ".join(filter(None, [*moved, turned]))
+    outcome = Outcome.SAME
+    if moved:
+        outcome = Outcome.ELSEWHERE if _is_elsewhere(cell, now, before) else Outcome.MOVED
+    return outcome, "; ".join(filter(None, [*moved, turned]))
+
+
+def _is_elsewhere(cell: Cell, now: Record, before: Record) -> bool:
+    """Tell whether a nonconvex descent ended in another minimum of about the same worth."""
+    if declared(cell.config.algo).convex or now.accuracy is None or before.accuracy is None:
+        return False
+    assert now.n_test is not None
+    mean = 0.5 * (now.accuracy + before.accuracy)
+    error = math.sqrt(2.0 * mean * (1.0 - mean) / now.n_test)
+    return (
+        abs(now.accuracy - before.accuracy) <= _OTHER_ERRORS * error
+        and _change(now.objective, before.objective) <= _OTHER_OBJECTIVE
+    )
 
 
 def choice(cell: Cell, now: Record, before: Record) -> tuple[bool, str]:

@@ -11,10 +11,16 @@ from report_fakes import record
 from mklbench.config import RunConfig, SearchConfig, SplitConfig
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
-from mklbench.report.check.comparison import differences, is_near_tie
+from mklbench.report.check.comparison import Outcome, differences, is_near_tie, judged
+
 
 # Of a fit with a gap of 1e-4 each: 2e-4 of the objective and 1.01 of 50 test samples may move.
-CELL = Cell(RunConfig({"tol": 1e-4}, {}, {}, SplitConfig(n_splits=1), SearchConfig()))
+def cell(algo: str, **options: Any) -> Cell:
+    options["_target_"] = f"mklbench.algorithms.{algo}.solve"
+    return Cell(RunConfig(options, {}, {}, SplitConfig(n_splits=1), SearchConfig()))
+
+
+CELL = cell("mkl", tol=1e-4)
 BEFORE = record(0, accuracy=0.80)
 assert BEFORE.weights is not None
 
@@ -48,6 +54,25 @@ def test_of_a_regression_the_rmse_counts() -> None:
     assert not list(differences(CELL, record(0, accuracy=None, rmse=1.02), before))
     (found,) = differences(CELL, record(0, accuracy=None, rmse=1.05), before)
     assert found.startswith("rmse 1.05, recorded 1.0")
+
+
+def test_another_local_minimum_is_told_from_a_change() -> None:
+    """QN-PKL may end elsewhere, at about the same worth; a convex problem may not."""
+    before = record(0, accuracy=0.80, n_test=63)
+    elsewhere = record(0, accuracy=0.85, n_test=63, objective=47.0, gap=0.2, weights=[1.0] * 10)
+    worse = record(0, accuracy=0.60, n_test=63)
+    assert judged(cell("qnpkl"), elsewhere, before)[0] is Outcome.ELSEWHERE
+    assert judged(cell("qnpkl"), worse, before)[0] is Outcome.MOVED
+    assert judged(CELL, elsewhere, before)[0] is Outcome.MOVED
+
+
+def test_an_objective_away_from_its_smallest_moves_with_the_weights() -> None:
+    """Those of PWMK are shares of accuracies, of which one sample may change."""
+    now = record(
+        0, accuracy=0.80, objective=50.05, weights=[1.002 * w for w in BEFORE.weights or ()]
+    )
+    assert not list(differences(cell("pwmk"), now, BEFORE))
+    assert list(differences(cell("uniform"), record(0, accuracy=0.80, objective=50.05), BEFORE))
 
 
 @pytest.mark.parametrize(
