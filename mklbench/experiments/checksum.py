@@ -33,6 +33,7 @@ class DamagedRecordWarning(UserWarning):
 def with_checksum(content: Mapping[str, Any], indent: int | None = None) -> str:
     """Return an object as one line of JSON, or several with an indent, with its checksum."""
     whole = {**content, "schema": SCHEMA}
+    whole.pop("checksum", None)
     return json.dumps(whole | {"checksum": checksum(whole)}, indent=indent, allow_nan=False) + "\n"
 
 
