@@ -65,14 +65,16 @@ def check(
                 "--record writes all that the check compares with: leave tables and executors out."
             )
         return write_records(jobs=jobs, results_dir=results_dir)
-    recorded = resources.recorded_results() if results_dir is None else Path(results_dir)
+    recorded = _recorded(results_dir)
     runs = load_check(tables=names)
     verdicts = check_verdicts(list(dict.fromkeys(run.table for run in runs)), recorded)
     chosen = executor or Local(jobs)
     listed = recorded_runs(runs, recorded)
     if not names:
         listed += recorded_algorithms(runs, recorded)
-    again = check_again(listed, chosen, scratch=_scratch(chosen), progress=progress("auto"))
+    # Other machines see what is kept here.
+    scratch = None if chosen.at_once else str(Path.cwd())
+    again = check_again(listed, chosen, scratch=scratch, progress=progress("auto"))
     print(describe(again, verdicts))
     return 0 if check_passed(again, verdicts) else 1
 
@@ -100,7 +102,9 @@ def write_records(*, jobs: int = 1, results_dir: str | None = None) -> int:
     InputError
         If a table has no records, a run fails, or what it gives cannot be written.
     """
-    recorded = _with_records(results_dir)
+    if results_dir is None:
+        check_records()
+    recorded = _recorded(results_dir)
     check_writable_directory("--recorded", recorded / "records")
     runs = load_check()
     n_splits = record_runs(runs, recorded)
@@ -111,14 +115,5 @@ def write_records(*, jobs: int = 1, results_dir: str | None = None) -> int:
     return 0
 
 
-def _with_records(results_dir: str | None) -> Path:
-    """Return the recorded results, with the records behind the tables."""
-    if results_dir is not None:
-        return Path(results_dir)
-    check_records()
-    return resources.recorded_results()
-
-
-def _scratch(executor: Executor) -> str | None:
-    """Return where reruns are kept meanwhile: here, where other machines see it, or None."""
-    return None if executor.at_once else str(Path.cwd())
+def _recorded(results_dir: str | None) -> Path:
+    return resources.recorded_results() if results_dir is None else Path(results_dir)

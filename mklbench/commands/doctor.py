@@ -15,7 +15,7 @@ import numpy as np
 from mklbench import extras, memory
 from mklbench._version import __version__
 from mklbench.data.cache import MIRROR_VARIABLE, cache_directory, is_http, mirror_location
-from mklbench.errors import InputError
+from mklbench.errors import InputError, first_line
 from mklbench.experiments import provenance
 from mklbench.experiments.store import Store
 
@@ -48,26 +48,19 @@ def doctor(store: Store) -> int:
         If the store is no directory.
     """
     store.check()
-    levels = []
-    for look in (versions, extra_packages, libsvm, compiler, blas, cache, mirror):
-        for found in look():
-            levels.append(found.level)
-            _print(found)
-    for name, path, option in (
-        ("store", store.path, "--results-dir"),
-        ("cache", cache_directory(), "MKLBENCH_CACHE"),
-    ):
-        found = space(name, path, option)
-        levels.append(found.level)
-        _print(found)
+    found = [
+        each
+        for look in (versions, extra_packages, libsvm, compiler, blas, cache, mirror)
+        for each in look()
+    ]
+    found.append(space("store", store.path, "--results-dir"))
+    for each in found:
+        remedy = f"\n{'':19}-> {each.remedy}" if each.remedy else ""
+        print(f"{each.level:8}{each.what:10} {each.text}{remedy}", flush=True)
+    levels = [each.level for each in found]
     n_problems, n_notes = levels.count("problem"), levels.count("note")
     print(f"problems: {n_problems}, notes: {n_notes}" if n_problems + n_notes else "All is well.")
     return 1 if n_problems else 0
-
-
-def _print(found: Finding) -> None:
-    remedy = f"\n{'':19}-> {found.remedy}" if found.remedy else ""
-    print(f"{found.level:8}{found.what:10} {found.text}{remedy}", flush=True)
 
 
 def versions() -> Iterator[Finding]:
@@ -108,16 +101,15 @@ def extra_packages() -> Iterator[Finding]:
 
 def libsvm() -> Iterator[Finding]:
     """Solve a support vector machine of two samples, whose solution is known."""
-    remedy = "pip install --force-reinstall --no-binary libsvm-official libsvm-official"
     try:
         from mklbench.libsvm import SVM
 
         found = SVM(np.array([1.0, -1.0]), 10.0).solve(np.eye(2))
-        works = bool(np.allclose(found.dual_coef, [1.0, -1.0], atol=1e-3))
-        text = "it solves" if works else "it solves two samples wrongly"
+        np.testing.assert_allclose(found.dual_coef, [1.0, -1.0], atol=1e-3)
+        yield Finding("ok", "libsvm", "it solves")
     except Exception as error:  # whatever is wrong with a library of C
-        works, text = False, f"it fails: {error}"
-    yield Finding("ok", "libsvm", text) if works else Finding("problem", "libsvm", text, remedy)
+        remedy = "pip install --force-reinstall --no-binary libsvm-official libsvm-official"
+        yield Finding("problem", "libsvm", f"it fails: {first_line(error)}", remedy)
 
 
 def compiler() -> Iterator[Finding]:
@@ -148,10 +140,10 @@ def blas() -> Iterator[Finding]:
 
 
 def cache() -> Iterator[Finding]:
-    """Say where downloads are kept, and whether they can be."""
+    """Say where downloads are kept, whether they can be, and how much room there is."""
     directory = cache_directory()
     if os.access(_existing(directory), os.W_OK):
-        yield Finding("ok", "cache", str(directory))
+        yield space("cache", directory, "MKLBENCH_CACHE")
     else:
         remedy = "set MKLBENCH_CACHE to a directory that you can write to"
         yield Finding("problem", "cache", f"{directory} cannot be written", remedy)
@@ -161,29 +153,24 @@ def mirror() -> Iterator[Finding]:
     """Say which mirror is set, and whether it answers."""
     import requests
 
-    remedy = f"correct or unset {MIRROR_VARIABLE}"
     try:
         source = mirror_location()
-        if source is None:
-            yield Finding("ok", "mirror", f"{MIRROR_VARIABLE} is not set")
-        elif is_http(source):
+        if source is not None and is_http(source):
             requests.head(source, timeout=_PATIENCE)
-            yield Finding("ok", "mirror", source)
-        elif next(Path(source).iterdir(), None) is None:
-            yield Finding("note", "mirror", f"{source} is empty", remedy)
-        else:
-            yield Finding("ok", "mirror", source)
+        elif source is not None:
+            next(Path(source).iterdir(), None)
+        yield Finding("ok", "mirror", source or f"{MIRROR_VARIABLE} is not set")
     except (InputError, OSError) as error:  # requests raises kinds of the latter
-        yield Finding("problem", "mirror", str(error), remedy)
+        yield Finding("problem", "mirror", str(error), f"correct or unset {MIRROR_VARIABLE}")
 
 
 def space(name: str, path: Path, option: str) -> Finding:
     """Say how much room there is for `name`, which `option` moves elsewhere."""
     free = shutil.disk_usage(_existing(path)).free
-    text = f"{memory.in_words(free)} free for the {name} ({path})"
+    text = f"{memory.in_words(free)} free ({path})"
     if free < _LITTLE_SPACE:
-        return Finding("problem", "disk", text, f"delete something, or change {option}")
-    return Finding("ok", "disk", text)
+        return Finding("problem", name, text, f"delete something, or change {option}")
+    return Finding("ok", name, text)
 
 
 def _existing(path: Path) -> Path:

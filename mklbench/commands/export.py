@@ -7,11 +7,11 @@ needs this package and nothing of a store.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -193,20 +193,14 @@ def _kernel(cell: Cell, config: RunConfig) -> Callable[..., Any]:
 
 
 def _write(pipeline: Pipeline, out: str) -> None:
+    name = "joblib" if out.endswith(".joblib") else "skops.io"
     try:
-        if out.endswith(".joblib"):
-            import joblib
-
-            joblib.dump(pipeline, out)
-            return
-        try:
-            from skops.io import dump
-        except ImportError as error:
-            raise InputError(
-                f"--out={out} needs skops, which is not installed: pip install skops, or name a "
-                ".joblib file."
-            ) from error
-        dump(pipeline, Path(out))
+        importlib.import_module(name).dump(pipeline, out)
+    except ImportError as error:
+        raise InputError(
+            f"--out={out} needs skops, which is not installed: pip install skops, or name a "
+            ".joblib file."
+        ) from error
     except OSError as error:
         raise InputError(f"--out={out} cannot be written: {reason(error)}.") from error
 
@@ -223,11 +217,10 @@ def _compare(
     else:
         what, recorded = "rmse", None if record is None else record.rmse
         found = float(np.sqrt(np.mean(np.square(predicted - data.targets[test]))))
+    told = f"Its {what} on the test part is {found:.4f}"
     if recorded is None:
-        print(f"Its {what} on the test part is {found:.4f}; nothing is recorded of this split.")
+        print(f"{told}; nothing is recorded of this split.")
         return 0
-    if np.isclose(found, recorded, rtol=1e-6, atol=1e-9):
-        print(f"Its {what} on the test part is {found:.4f}, as recorded.")
-        return 0
-    print(f"Its {what} on the test part is {found:.4f}, and {recorded:.4f} was recorded.")
-    return 1
+    as_recorded = bool(np.isclose(found, recorded, rtol=1e-6, atol=1e-9))
+    print(f"{told}, {'as recorded' if as_recorded else f'and {recorded:.4f} was recorded'}.")
+    return 0 if as_recorded else 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
@@ -20,9 +19,6 @@ from mklbench.experiments.records import border_text
 from mklbench.experiments.rows import csv_text, summary, summary_grid
 from mklbench.experiments.store import Store
 from mklbench.grids import AUTO
-
-# Seconds that somebody who interrupts a run waits for the number of finished splits.
-_COUNTING = 0.5
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -69,7 +65,8 @@ class _Runs:
                 check_writable_file(option, path)
         store = Store(self.options.results_dir)
         executor = configs.executor(self.options.executor, self.options.jobs, self.options.timeout)
-        with interruption.saying(lambda: _kept(cells, store)):
+        kept = f"finished splits are kept in {store.path}; the same command goes on from there."
+        with interruption.saying(lambda: kept):
             shown = progress(self.options.progress, store=store)
             results = run_cells(cells, store, executor=executor, progress=shown)
         self.results += results
@@ -156,17 +153,3 @@ def _latex(results: list[CellResult]) -> str:
     headings, body = summary_grid(results)
     n_labels = headings.index("splits")  # names, settings, and C, which may be a range
     return to_latex([Grid(headings, body, n_labels)])
-
-
-def _kept(cells: list[Cell], store: Store) -> str:
-    """Return what an interrupted run leaves behind; count for a moment only, as somebody waits."""
-    goes_on = "the same command goes on from there."
-    until = time.monotonic() + _COUNTING
-    n_done = n_splits = 0
-    for cell in {cell.key: cell for cell in cells}.values():
-        for split in range(cell.n_splits):
-            if time.monotonic() > until:
-                return f"finished splits are kept in {store.path}; {goes_on}"
-            n_done += store.is_done(cell, split)
-        n_splits += cell.n_splits
-    return f"{n_done} of {n_splits} splits are finished and kept in {store.path}; {goes_on}"

@@ -96,33 +96,20 @@ def _show(store: Store, every: float, console: Console) -> None:
         while True:
             found = look(store)
             heading = f"{found.place} at {_now()}, again every {every:g} s; Ctrl-C ends this"
-            lines = [heading, *_fitting(found, console.height - 2)]
-            live.update(Text("\n".join(lines), no_wrap=True, overflow="ellipsis"), refresh=True)
+            *lines, total = _said(found)
+            text = "\n".join([heading, total, *lines])  # its end is cut off, if it must be
+            live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
             time.sleep(every)
 
 
-def _fitting(found: StoreState, height: int) -> list[str]:
-    """Return what is to be said in so many lines; if need be, without finished cells or the top."""
-    lines = list(_said(found))
-    if len(lines) > height:
-        lines = list(_said(found, finished=False))
-    if len(lines) > height:
-        lines = [f"({len(lines) - height + 1} lines that have no room)", *lines[1 - height :]]
-    return lines
-
-
-def _said(found: StoreState, finished: bool = True) -> Iterator[str]:
-    """Yield the lines of all that is to be said, of finished cells perhaps only their number."""
+def _said(found: StoreState) -> Iterator[str]:
+    """Yield the lines of all that is to be said, the total last."""
     if not found.cells:
         yield f"There are no runs in {found.place}: mklbench run and reproduce put them there."
         return
     names = dict(zip((c.directory for c in found.cells), _names(found.cells), strict=True))
-    shown = [cell for cell in found.cells if finished or len(cell.done) < cell.n_splits]
-    if shown:
-        yield from _table(shown, names)
-    if len(shown) < len(found.cells):
-        yield f"({len(found.cells) - len(shown)} finished runs)"
-    for cell in shown:
+    yield from _table(found.cells, names)
+    for cell in found.cells:
         for line in _details(cell):
             yield terminal.wrapped(f"{names[cell.directory]}, {line}", terminal.width(), indent=2)
     if found.jobs:

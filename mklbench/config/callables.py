@@ -12,9 +12,6 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from hydra.errors import InstantiationException
-from hydra.utils import instantiate
-
 from mklbench import own_code
 from mklbench.contract import Algorithm, algorithm_of
 from mklbench.errors import InputError, hint
@@ -212,16 +209,14 @@ def root_cause(error: BaseException) -> str:
 
 
 def _callable(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
-    bound = arguments(config)
-    if config.get("_partial_", True) and "_target_" not in repr(bound):
-        # All that Hydra would do, in no time: it copies the config again and again.
-        return partial(target(group, config), **bound)
-    call = {"_target_": config["_target_"], "_partial_": config.get("_partial_", True)}
+    bound = partial(target(group, config), **arguments(config))
+    if config.get("_partial_", True):
+        return bound
     try:
-        made = instantiate({**call, **bound}, _convert_="all")
-    except InstantiationException as error:
-        if isinstance(error.__cause__, InputError):
-            raise error.__cause__ from error
+        made: Callable[..., Any] = bound()
+    except InputError:
+        raise
+    except Exception as error:
         raise _unusable(group, config, root_cause(error)) from error
     if not callable(made):
         raise _unusable(group, config, "it makes no callable")

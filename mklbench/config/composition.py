@@ -208,7 +208,7 @@ def _explained(
     """Turn what Hydra raises into an InputError of one sentence; not what is `ours`."""
     try:
         yield
-    except InputError:
+    except (InputError, BrokenPipeError):  # whoever read the help has gone
         raise
     except Exception as error:
         if ours() or os.environ.get(_FULL_ERROR) == "1":

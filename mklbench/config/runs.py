@@ -133,9 +133,6 @@ def run_options(composed: DictConfig) -> RunOptions:
             raise InputError(f"{key!s} is not known: {hint(str(key), known)}.")
     values = {key: _plain(composed, key) for key in options if key in composed}
     values["executor"] = _group(composed, "executor")
-    for key in ("results_dir", "out", "predictions", "progress"):  # a folder may be 2012
-        if isinstance(values.get(key), int | float):
-            values[key] = str(values[key])
     return checked("", RunOptions, values)
 
 

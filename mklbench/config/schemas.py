@@ -12,7 +12,7 @@ from omegaconf import BooleanNode, FloatNode, IntegerNode, StringNode, ValueNode
 from mklbench.data.preprocessing import ScalingName
 from mklbench.errors import InputError, hint
 from mklbench.grids import AUTO, first_values
-from mklbench.reader import Rule, Where, read, value
+from mklbench.reader import Rule, Where, read
 
 # The config groups of a run.
 GROUPS = ("algo", "kernel", "data", "split", "search")
@@ -56,23 +56,6 @@ def _from(least: int, most: float = math.inf) -> Rule:
         return whole
 
     return rule
-
-
-def _one_of(names: Any) -> Rule:
-    """Return the rule of a text that is one of a Literal's names."""
-    return lambda found, where: value(names, _text(found, where), where)
-
-
-def _first_row(found: Any, where: Where) -> Any:
-    """Read the number that a file of splits has for the first row of the data."""
-    if found in (None, "auto") or (found in (0, 1, "0", "1") and not isinstance(found, bool)):
-        return found if found in (None, "auto") else int(found)
-    raise InputError(f"{where}={found} is not accepted: choose one of auto, 0, 1.")
-
-
-def _kind_of_split(found: Any, where: Where) -> Any:
-    """Read a kind of splits that are not random parts, or None for those."""
-    return None if found is None else value(SplitKind, _text(found, where), where)
 
 
 class OptionWhere(Where):
@@ -129,11 +112,11 @@ class SplitConfig:
     n_train: int | None = None
     n_test: int | None = None
     stratified: bool = False
-    scaling: Annotated[str, _one_of(ScalingName)] = "minmax"
+    scaling: ScalingName = "minmax"
     seed: Annotated[int, _from(0)] = 0
     path: str | None = None
-    first_row: Annotated[Any, _first_row] = None
-    kind: Annotated[str | None, _kind_of_split] = None
+    first_row: Literal["auto", 0, 1] | None = None
+    kind: SplitKind | None = None
     folds: Annotated[int, _from(2, MAX_SPLITS)] | None = None
 
     def __post_init__(self) -> None:
@@ -220,8 +203,8 @@ class SearchConfig:
     title: str = ""
     folds: Annotated[int, _from(2)] = 5
     splits: Annotated[int, _from(1, MAX_SPLITS)] | None = None
-    combine: Annotated[str, _one_of(Combine)] | None = None
-    ties: Annotated[str, _one_of(Ties)] | None = None
+    combine: Combine | None = None
+    ties: Ties | None = None
     score: Annotated[str, _scorer] | None = None
     tol: float | None = None
     fits: dict[str, Any] | None = None
@@ -270,19 +253,14 @@ class RunOptions:
     """The options of a run; none of them changes a result."""
 
     executor: dict[str, Any] = field(default_factory=dict)
-    jobs: Annotated[int, _from(1)] = 1
+    jobs: Annotated[int, _from(1, MAX_JOBS)] = 1
     timeout: float | None = None
     results_dir: str = "results/store"
     out: str | None = None
     predictions: str | None = None
-    progress: Annotated[str, _one_of(Progress)] = "auto"
+    progress: Progress = "auto"
 
     def __post_init__(self) -> None:
-        if self.jobs > MAX_JOBS:
-            raise InputError(
-                f"jobs={self.jobs} is not accepted: at most {MAX_JOBS} worker processes, and more "
-                "than the processors of the machine save no time."
-            )
         if self.timeout is not None and not 0 < self.timeout < math.inf:
             raise InputError(
                 f"timeout={self.timeout:g} is not accepted: give seconds > 0, or null for no limit."

@@ -416,3 +416,12 @@ def test_overrides_reach_the_records() -> None:
     (path,) = Path("store").glob("*/cell.json")
     config = json.loads(path.read_text())["config"]
     assert (config["algo"]["C"], config["data"]["n_samples"]) == (7, 60)
+
+
+def test_a_reader_of_the_help_may_leave() -> None:
+    command = [sys.executable, "-m", "mklbench", "run", "--help"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""

@@ -22,7 +22,6 @@ from experiment_fakes import tiny_cell
 from generated_store import generate
 
 from mklbench import cli
-from mklbench.commands.status import _fitting, look
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.store import Store
 
@@ -107,21 +106,6 @@ def test_a_small_terminal_shows_the_total_of_a_large_store(tmp_path: Path) -> No
     assert screen.process.wait(timeout=60) == 130
     for frame in screen.frames():
         assert len(frame) <= HEIGHT
-        assert "lines that have no room" in "".join(frame)
-
-
-def test_finished_cells_make_room_first(tmp_path: Path) -> None:
-    store, _ = generate(tmp_path / "store", 8, 1)  # of which none has failed
-    store.describe(tiny_cell())
-    found = look(store)
-    whole = _fitting(found, 12)
-    assert len(whole) == 12
-    assert whole[-1] == "9 runs with 12 splits: 8 done, 0 running, 0 failed, 4 waiting."
-    heading, rule, row, finished, total = _fitting(found, 11)
-    assert row.split()[-5:] == ["4", "0", "0", "0", "4"]
-    assert (finished, total) == ("(8 finished runs)", whole[-1])
-    assert _fitting(found, 5) == [heading, rule, row, finished, total]
-    assert _fitting(found, 3) == ["(3 lines that have no room)", finished, total]
 
 
 @pytest.mark.parametrize("every", [[], ["5"]])

@@ -355,13 +355,12 @@ def workers_are_gone(directory: Path, seconds: float = 60.0) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path: Path, jobs: int) -> None:
-    process, store, cell = slow_run(tmp_path, f"jobs={jobs}", "progress=none", "out=rows.csv")
+    process, _, _ = slow_run(tmp_path, f"jobs={jobs}", "progress=none", "out=rows.csv")
     process.send_signal(signal.SIGINT)
     printed, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    n_done = len(store.read(cell).records)
     assert said == (
-        f"mklbench: interrupted: {n_done} of 30 splits are finished and kept in store; "
+        "mklbench: interrupted: finished splits are kept in store; "
         "the same command goes on from there.\n"
     )
     assert "Records:" not in printed
