@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -198,23 +198,33 @@ def fetch(
     parsed = parse_config(config)
     if isinstance(parsed, GeneratedConfig):
         return Fetched(parsed.name, "local", "generated", "generated")
-    where = {"cache_dir": cache_dir, "mirror": mirror, "timeout": timeout}
+    *others, last = _editions(parsed)
+    where: dict[str, Any] = {"cache_dir": cache_dir, "mirror": mirror, "timeout": timeout}
     try:
-        place, contents = _find_any(parsed, where)
-        if place.kind == "cache":
-            return Fetched(parsed.name, "cached", place.location, place.location)
-        if not place.cache_paths:
-            return Fetched(parsed.name, "local", place.location, place.location)
-        for content, path in zip(contents, place.cache_paths, strict=True):
-            keep(content, path)
+        for edition in others:
+            try:
+                return _fetched(parsed, find(edition, keep=keep, **where))
+            except DataError as error:
+                logger.warning("%s The pooled rows are fetched instead.", error)
+        return _fetched(parsed, find(last, keep=keep, **where))
     except OSError as error:
-        directory = sources.folder(parsed, cache_dir)
         raise DataError(
-            f"The download cache {directory} cannot be written ({error.strerror or error}): set "
-            f"{CACHE_VARIABLE} to a directory you can write to."
+            f"The download cache {sources.folder(parsed, cache_dir)} cannot be written "
+            f"({error.strerror or error}): set {CACHE_VARIABLE} to a directory you can write to."
         ) from error
+
+
+def _fetched(config: FileConfig, found: sources.Found[Any]) -> Fetched:
+    """Keep what a mirror directory has, which is not kept by finding it, and say where it is."""
+    place = found.place
+    if not place.cache_paths:
+        status: Literal["cached", "local"] = "cached" if place.kind == "cache" else "local"
+        return Fetched(config.name, status, place.location, place.location)
+    for content, path in zip(found.contents, place.cache_paths, strict=True):
+        if not place.remote:
+            keep(content, path)
     kept = " + ".join(map(str, place.cache_paths))
-    return Fetched(parsed.name, "fetched", kept, place.location)
+    return Fetched(config.name, "fetched", kept, place.location)
 
 
 def verify(
@@ -253,26 +263,6 @@ def _editions(config: FileConfig) -> list[FileConfig]:
     if config.edition == "auto":
         return [in_edition(config, "official"), in_edition(config, "pooled")]
     return [in_edition(config, config.edition)]
-
-
-def _find_any(
-    config: FileConfig, where: Mapping[str, Any]
-) -> tuple[sources.Place, Sequence[bytes]]:
-    """Find the first edition that can be had; if none can, the error is that of the last."""
-    *others, last = _editions(config)
-    for edition in others:
-        try:
-            found = find(edition, keep=_not_yet, **where)
-        except DataError as error:
-            logger.warning("%s The pooled rows are fetched instead.", error)
-        else:
-            return found.place, found.contents
-    found = find(last, keep=_not_yet, **where)
-    return found.place, found.contents
-
-
-def _not_yet(content: bytes, path: Path) -> None:
-    """Keep nothing: `fetch` keeps what it has found, and fails where that is impossible."""
 
 
 def _verified(config: FileConfig, place: sources.Place, timeout: float | None) -> Verified:

@@ -78,11 +78,6 @@ def _answer(first: Sequence[str], cells: Cells, layout: Layout) -> bool | None:
     features = {c: number for c, number in numbers.items() if c != label}
     repeats = len(set(features.values())) < len(features)
     are_names = not repeats and _are_names(features, below)
-    if label in below and layout.task != "regression":
-        # A number that no other row has is no class.
-        column_below = below[label]
-        rare = numbers[label] not in column_below
-        are_names |= rare and len(np.unique(column_below)) <= len(column_below) // 2
     is_sample |= repeats
     if is_name:
         return None if is_sample or (features and not are_names) else True

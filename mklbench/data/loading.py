@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mklbench.data import preprocessing, sources
 from mklbench.data.arrays import parse_mat, parse_npy, parse_npz, parse_svmlight
 from mklbench.data.cache import keep_or_warn
-from mklbench.data.dataset import Dataset, Split, View, content_digest, splits_digest
+from mklbench.data.dataset import Dataset, View, content_digest, splits_digest
 from mklbench.data.editions import in_edition, settle, verify_file
 from mklbench.data.files import unpack
 from mklbench.data.generate import generate
@@ -220,16 +220,15 @@ def from_bytes(
     """
     for content in contents:
         verify_file(content, config, place)
-    names = [Path(location).stem for location in config.sources[0].locations]
-    table = parse_files(contents, layout, place, _distinct(names))
-    table = rows_of_classes(table, config.keep_classes, place)
+    stems = [Path(location).stem for location in config.sources[0].locations]
+    names = [f"{n}_{k}" if stems.count(n) > 1 else n for k, n in enumerate(stems, 1)]
+    table = rows_of_classes(parse_files(contents, layout, place, names), config.keep_classes, place)
     targets = targets_of(table, layout, place) if config.task == "regression" else None
     classes = () if targets is not None else classes_of(table, config.positive, layout, place)
     codes = {label: code for code, label in enumerate(classes)}
     y = np.array([codes.get(label, 0) for label in table.labels], dtype=np.int64)
-    notes = list(table.notes)
-    if table.dropped_rows:
-        notes.append(f"{table.dropped_rows} rows with a missing value dropped")
+    n_dropped = table.dropped_rows
+    notes = (f"{n_dropped} rows with a missing value dropped",) if n_dropped else ()
     digest = table.digest
     if digest is None and config.sha256 is not None and config.expected is not None:
         digest = config.expected.digest  # registered for the bytes of the file
@@ -240,19 +239,29 @@ def from_bytes(
         digest = _extended(digest, "groups", *map(str, groups))
     if layout.impute is not None and np.isnan(table.X).any():
         digest = _extended(digest, "impute", layout.impute)
+    feature_names = config.feature_names or table.feature_names
+    if len(feature_names) != table.X.shape[1]:
+        raise DataError(
+            f"data.feature_names lists {len(feature_names)} names for {table.X.shape[1]} features: "
+            "give one a feature."
+        )
+    sizes, splits = config.splits, table.splits
+    if sizes is not None and sizes.in_order:
+        rows = np.arange(sizes.n_train + sizes.n_test)
+        splits = ((rows[: sizes.n_train], rows[sizes.n_train :]),)
     dataset = Dataset(
         name=config.name,
         X=table.X,
         y=y,
         classes=classes,
-        feature_names=_feature_names(config, table),
+        feature_names=feature_names,
         digest=digest,
-        notes=tuple(notes),
+        notes=(*table.notes, *notes),
         source=place,
-        splits=_splits(config, table),
+        splits=splits,
         views=_views(config, table, place),
         targets=targets,
-        dropped_rows=table.dropped_rows,
+        dropped_rows=n_dropped,
         groups=groups,
         impute=layout.impute,
         sample_names=table.sample_names,
@@ -261,8 +270,10 @@ def from_bytes(
     if layout.own:
         dataset = replace(dataset, understood=_understood(dataset, table))
     if config.expected is not None:
-        _verify_content(dataset, config.expected, place)
-    _verify_splits(dataset, config, place)
+        _verify(dataset, config.expected, place)
+    for index, (train, test) in enumerate(splits):
+        if absent := absent_class(y, train, test):
+            raise DataError(f"{place}, split {index} leaves {absent}.")
     return dataset
 
 
@@ -280,26 +291,6 @@ def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
     return preprocessing.with_noise_features(dataset, config.noise_features)
 
 
-def _feature_names(config: FileConfig, table: Table) -> tuple[str, ...]:
-    if not config.feature_names:
-        return table.feature_names
-    if len(config.feature_names) != table.X.shape[1]:
-        raise DataError(
-            f"data.feature_names lists {len(config.feature_names)} names for "
-            f"{table.X.shape[1]} features: give one a feature."
-        )
-    return config.feature_names
-
-
-def _splits(config: FileConfig, table: Table) -> tuple[Split, ...]:
-    """The splits that the file holds, be it by the order of its rows."""
-    sizes = config.splits
-    if sizes is None or not sizes.in_order:
-        return table.splits
-    rows = np.arange(sizes.n_train + sizes.n_test)
-    return ((rows[: sizes.n_train], rows[sizes.n_train :]),)
-
-
 def _views(config: FileConfig, table: Table, place: str) -> tuple[View, ...]:
     """The views of a file with the names and distances of the configuration, or default ones."""
     sizes = table.view_sizes
@@ -315,11 +306,6 @@ def _views(config: FileConfig, table: Table, place: str) -> tuple[View, ...]:
         View(view.name, start, stop, view.distance)
         for view, start, stop in zip(named, starts, stops, strict=False)
     )
-
-
-def _distinct(names: Sequence[str]) -> list[str]:
-    """Return names, numbered where one stands twice."""
-    return [f"{n}_{k}" if names.count(n) > 1 else n for k, n in enumerate(names, 1)]
 
 
 def _understood(dataset: Dataset, table: Table) -> tuple[str, str, str]:
@@ -355,34 +341,20 @@ def _extended(digest: str, *more: str) -> str:
     return f"sha256:{hashlib.sha256(' '.join((digest, *more)).encode()).hexdigest()}"
 
 
-def _verify_content(dataset: Dataset, expected: Expected, place: str) -> None:
+def _verify(dataset: Dataset, expected: Expected, place: str) -> None:
     """Compare with the published content: first what a reader can judge, then every number."""
-    shape = (expected.n_samples, expected.n_features)
     for what, found, published in (
-        ("rows and features", dataset.X.shape, shape),
+        ("rows and features", dataset.X.shape, (expected.n_samples, expected.n_features)),
         ("class counts", dataset.class_counts, dict(expected.classes)),
         ("content digest", dataset.digest, expected.digest),
+        (
+            "splits",
+            expected.splits_digest and splits_digest(dataset.splits),
+            expected.splits_digest,
+        ),
     ):
         if found != published:
             raise DataError(
                 f"{place} has numbers that differ from the published ones: {what} {found} instead "
                 f"of {published}."
             )
-
-
-def _verify_splits(dataset: Dataset, config: FileConfig, place: str) -> None:
-    """Check the splits that the file itself holds: their sizes, classes and, if known, digest."""
-    sizes = config.splits
-    if config.edition == "official" and sizes and len(dataset.splits) != sizes.n_splits:
-        raise DataError(f"{place} has {len(dataset.splits)} splits instead of {sizes.n_splits}.")
-    for index, (train, test) in enumerate(dataset.splits):
-        if sizes and (len(train), len(test)) != (sizes.n_train, sizes.n_test):
-            raise DataError(
-                f"{place}, split {index} has {len(train)} training and {len(test)} test rows "
-                f"instead of {sizes.n_train} and {sizes.n_test}."
-            )
-        if absent := absent_class(dataset.y, train, test):
-            raise DataError(f"{place}, split {index} leaves {absent}.")
-    registered = config.expected.splits_digest if config.expected is not None else None
-    if registered is not None and splits_digest(dataset.splits) != registered:
-        raise DataError(f"{place} has splits that differ from the published ones.")

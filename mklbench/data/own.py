@@ -480,7 +480,7 @@ class Features:
                 remedy += ", or set 'data.categories=[]' to read numbers"
             if str(layout.label).lower() == "last" and body.header is not None:
                 remedy += f"; the labels are {body.describe(body.label)} without data.label=NAME"
-        row = int(np.flatnonzero(~self._missing[shown[0]])[0])
+        row = int(np.argmax(odd[shown[0]] if odd[shown[0]].any() else ~self._missing[shown[0]]))
         raise DataError(
             f"{body.place}, {shortened(list(map(body.describe, shown)))} "
             f"{'holds' if len(shown) == 1 else 'hold'} "

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.data.dataset import Dataset, View
+from mklbench.data.dataset import Dataset
 from mklbench.errors import InputError, unknown
 
 ScalingName = Literal["none", "standard", "sample", "minmax", "unit"]
@@ -171,22 +171,22 @@ def without_features(dataset: Dataset, names: Sequence[str]) -> Dataset:
             f"{dataset.name} would have no feature left: every one is constant or listed in "
             f"data.drop_features."
         )
+    return _of_features(dataset, kept, f"left out: {', '.join(names)}")
+
+
+def _of_features(dataset: Dataset, kept: Sequence[int], note: str) -> Dataset:
+    """The set with the features `kept` (sorted), and without the views that have none left."""
+    bounds = [np.searchsorted(kept, [view.start, view.stop]).tolist() for view in dataset.views]
     return replace(
         dataset,
         X=np.ascontiguousarray(dataset.X[:, kept]),
         feature_names=tuple(dataset.feature_names[i] for i in kept),
-        notes=(*dataset.notes, f"left out: {', '.join(names)}"),
-        views=_views_of(dataset, kept),
-    )
-
-
-def _views_of(dataset: Dataset, kept: Sequence[int]) -> tuple[View, ...]:
-    """The views with the features `kept` (sorted) only, without those that have none left."""
-    bounds = [np.searchsorted(kept, [view.start, view.stop]).tolist() for view in dataset.views]
-    return tuple(
-        replace(view, start=start, stop=stop)
-        for view, (start, stop) in zip(dataset.views, bounds, strict=True)
-        if start < stop
+        notes=(*dataset.notes, note),
+        views=tuple(
+            replace(view, start=start, stop=stop)
+            for view, (start, stop) in zip(dataset.views, bounds, strict=True)
+            if start < stop
+        ),
     )
 
 
@@ -211,13 +211,8 @@ def most_frequent_features(dataset: Dataset, n_features: int | None) -> Dataset:
         )
     frequencies = np.count_nonzero(dataset.X, axis=0)
     kept = np.sort(np.argsort(-frequencies, kind="stable")[:n_features])
-    return replace(
-        dataset,
-        X=np.ascontiguousarray(dataset.X[:, kept]),
-        feature_names=tuple(dataset.feature_names[i] for i in kept),
-        notes=(*dataset.notes, f"the {n_features} most frequent of {n_there} features"),
-        views=_views_of(dataset, kept.tolist()),
-    )
+    note = f"the {n_features} most frequent of {n_there} features"
+    return _of_features(dataset, kept.tolist(), note)
 
 
 def scaled(dataset: Dataset, name: str | None) -> Dataset:

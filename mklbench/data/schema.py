@@ -36,23 +36,6 @@ def read_text(found: Any, where: Where) -> str:
     return found
 
 
-def read_optional_text(found: Any, where: Where) -> str | None:
-    """Text or None; a number counts as its text, so that ``data.positive=1`` needs no quotes."""
-    if found is None or isinstance(found, str):
-        return found
-    if isinstance(found, numbers.Real) and not isinstance(found, bool):
-        return str(found)
-    raise InputError(f"{where}={found!r} must be text or null.")
-
-
-def read_texts(found: Any, where: Where) -> tuple[str, ...]:
-    """Read a list of texts."""
-    entries = where.items(found)
-    if (odd := next((e for e in entries if not isinstance(e, str)), None)) is not None:
-        raise InputError(f"{where} holds {odd!r}, which is not text.")
-    return tuple(entries)
-
-
 def read_column(found: Any, where: Where) -> ColumnReference:
     """Read a reference to a column: its name, or its number from 1."""
     if isinstance(found, bool) or not isinstance(found, str | int) or found in ("", 0):
@@ -71,13 +54,6 @@ def read_marks(found: Any, where: Where) -> tuple[str, ...] | None:
 def read_transpose(found: Any, where: Where) -> bool | tuple[str, ...]:
     """Read whether a file is transposed, or which files are."""
     return flag(found, where) if isinstance(found, bool) else tuple(map(str, where.items(found)))
-
-
-def read_thousands(found: Any, where: Where) -> str | None:
-    """Read what stands between thousands: one character."""
-    if found is None or (isinstance(found, str) and len(found) == 1 and not found.isalnum()):
-        return found
-    raise InputError(f"{where}={found!r} must be one character, as in '{where}=\".\"', or null.")
 
 
 def read_columns(found: Any, where: Where) -> Any:
@@ -100,24 +76,20 @@ def read_set_name(found: Any, where: Where) -> str:
     return name
 
 
-def read_delimiter(found: Any, where: Where) -> str:
-    """Read a delimiter; a tab may be written as elsewhere, for no shell takes it easily."""
-    stated = read_text(found, where)
-    stated = "\t" if stated in ("\\t", "tab") else stated
-    if stated not in ("whitespace", "auto") and (len(stated) != 1 or stated in '"\r\n'):
-        raise InputError(
-            f"{where}={stated!r} must be one character, not a quote, or "
-            f"'whitespace', or 'auto': what the shell or Hydra would take for its own is quoted "
-            f"twice, as in '{where}=\";\"'."
-        )
-    return stated
+def read_sign(found: Any, where: Where) -> str | None:
+    """Read a sign between cells or digits: one character, or "whitespace", "auto" or None.
 
-
-def read_header(found: Any, where: Where) -> Any:
-    """Read whether there is a header."""
-    if isinstance(found, bool) or found == "auto":
-        return found
-    raise InputError(f"{where}={found!r} must be true, false or auto.")
+    A tab may be written as elsewhere, for no shell takes it easily.
+    """
+    stated = "\t" if found in ("\\t", "tab") else found
+    if stated in ("whitespace", "auto", None) or (
+        isinstance(stated, str) and len(stated) == 1 and stated not in '"\r\n'
+    ):
+        return stated
+    raise InputError(
+        f"{where}={found!r} must be one character, not a quote, as in '{where}=\";\"', which is "
+        "quoted twice for the shell and for Hydra."
+    )
 
 
 @dataclass(frozen=True)
@@ -148,8 +120,7 @@ class DataWhere(Where):
     rules: ClassVar[Mapping[Any, Rule]] = {
         str: read_text,
         bool: flag,
-        str | None: read_optional_text,
-        tuple[str, ...]: read_texts,
+        str | None: lambda found, at: None if found is None else str(found),
         ColumnReference: read_column,
         ColumnReference | None: lambda found, at: None if found is None else read_column(found, at),
     }
@@ -265,10 +236,10 @@ class Layout:
     format: FileFormat = "text"
     inputs: str = "x"
     struct: str | None = None
-    delimiter: Annotated[str, read_delimiter] = ","
+    delimiter: Annotated[str, read_sign] = ","
     skip_lines: FromZero = 0
     zero_based: bool = False
-    header: Annotated[bool | Literal["auto"], read_header] = False
+    header: Literal[True, False, "auto"] = False
     per_class: FromOne = 1
     sheet: str | None = None
     label: ColumnReference = "last"
@@ -280,7 +251,7 @@ class Layout:
     transpose: Annotated[bool | tuple[str, ...], read_transpose] = False
     label_names: Mapping[str, Label] | None = None
     decimal: Decimal = "point"
-    thousands: Annotated[str | None, read_thousands] = None
+    thousands: Annotated[str | None, read_sign] = None
     index: Literal["keep", "drop", "ask"] = "keep"
     categories: Annotated[Literal["onehot"] | tuple[ColumnReference, ...] | None, read_columns] = (
         None

@@ -15,7 +15,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,7 +24,7 @@ from mklbench.data.arrays import PART, read_mat, read_npz
 from mklbench.data.files import read_file, unpack
 from mklbench.data.splits import Rows
 from mklbench.data.tables import detected
-from mklbench.errors import DataError, InputError, hint
+from mklbench.errors import DataError, InputError, first_line, hint
 
 FirstRow = Literal["auto"] | int
 
@@ -187,67 +186,48 @@ def _read(place: str, expanded: str, first_row: FirstRow, state: tuple[int, int]
         content = read_file(expanded)
     except DataError as error:
         raise InputError(f"{place} {error}: give the path of a file of splits.") from error
+    kind = detected(content)
     try:
-        content = unpack(content, place)
-        kind = detected(content)
         found = _parsed(content, kind, place)
     except (UnicodeDecodeError, DataError) as error:
         raise InputError(f"{place} is no file of splits: {_REMEDY}.") from error
+    first, note, n_rows = 0 if first_row == "auto" else first_row, "", None
     if isinstance(found, np.ndarray):
-        folds = [(np.flatnonzero(found != k), np.flatnonzero(found == k)) for k in np.unique(found)]
-        parts = [{"train": train, "test": test} for train, test in folds]
-        first, note, n_rows = 0, "", len(found)
-    else:
-        parts, n_rows = found, None
-        first, note = _first_row(parts, first_row, kind == "mat")
-    if not parts:
+        first, n_rows = 0, len(found)
+        found = [
+            {"train": np.flatnonzero(found != k), "test": np.flatnonzero(found == k)}
+            for k in np.unique(found)
+        ]
+    elif kind == "mat" and first_row == "auto":
+        first = int(all(rows.min(initial=1) for parts in found for rows in parts.values()))
+        note = f"{place} is of MATLAB, and its rows are counted from {first} (split.first_row)."
+    if not found:
         raise InputError(f"{place} holds no splits: {_REMEDY}.")
-    splits = [_split(rows, first, f"{place}, split {index}") for index, rows in enumerate(parts)]
-    return FixedSplits(place, tuple(splits), first, f"{place} {note}." if note else "", n_rows)
-
-
-def _first_row(
-    parts: Sequence[Mapping[str, Rows]], stated: FirstRow, matlab: bool
-) -> tuple[int, str]:
-    """Return the number of the first row in a file, and what is said of it."""
-    if stated != "auto" or not matlab:
-        return 0 if stated == "auto" else int(stated), ""
-    if any((rows == 0).any() for of_split in parts for rows in of_split.values()):
-        return 0, "names row 0, so that its rows are counted from 0 (split.first_row=0)"
-    return 1, "is of MATLAB and names no row 0: its rows are counted from 1 (split.first_row=1)"
+    splits = [_split(rows, first, f"{place}, split {index}") for index, rows in enumerate(found)]
+    return FixedSplits(place, tuple(splits), first, note, n_rows)
 
 
 def _split(parts: Mapping[str, Rows], first_row: int, place: str) -> FixedSplit:
     """Return a split with rows from 0, whose parts are not empty and share no row."""
-    for name in ("train", "test"):
-        if name not in parts:
-            raise InputError(f"{place} has no {name} part: {_REMEDY}.")
-        if not len(parts[name]):
-            raise InputError(f"{place} has an empty {name} part: name one row or more.")
-    for name, rows in parts.items():
-        values, counts = np.unique(rows, return_counts=True)
-        if len(values) < len(rows):
-            raise InputError(
-                f"{place} names row {values[counts > 1][0]} twice in its {name} part: name each "
-                "row once."
-            )
-    for one, other in combinations(sorted(parts, key=_PARTS.index), 2):
-        shared = np.intersect1d(parts[one], parts[other])
-        if len(shared):
-            raise InputError(
-                f"{place} has row {shared[0]} both in its {one} and its {other} part: a row may "
-                "be in one of them."
-            )
+    if not all(len(parts.get(name, ())) for name in ("train", "test")):
+        raise InputError(f"{place} has an empty training or test part: {_REMEDY}.")
+    values, counts = np.unique(np.concatenate(list(parts.values())), return_counts=True)
+    if counts.max() > 1:
+        twice = values[counts > 1][0]
+        where = " and ".join(name for name in _PARTS if twice in parts.get(name, ()))
+        raise InputError(
+            f"{place} names row {twice} more than once, in its {where} part: a row may be once in "
+            "one of them."
+        )
     empty = np.empty(0, dtype=np.int64)
-    found = {name: parts.get(name, empty) - first_row for name in _PARTS}
-    return FixedSplit(found["train"], found["test"], found["validation"])
+    return FixedSplit(**{name: parts.get(name, empty) - first_row for name in _PARTS})
 
 
 def _parsed(content: bytes, kind: str, place: str) -> list[dict[str, Rows]] | Rows:
     """Return the rows of the parts of each split as the file numbers them, or the fold of each."""
     if kind in ("mat", "npz"):
         return _of_arrays((read_mat if kind == "mat" else read_npz)(content, place), place)
-    text = content.decode("utf-8-sig")
+    text = unpack(content, place).decode("utf-8-sig")
     if text.lstrip()[:1] in ("[", "{"):
         return _of_json(text, place)
     rows = list(csv.reader(text.splitlines(), delimiter=max(",;\t", key=text.count)))
@@ -261,22 +241,18 @@ def _of_json(text: str, place: str) -> list[dict[str, Rows]] | Rows:
     try:
         listed = json.loads(text)
     except (ValueError, RecursionError) as error:
-        reason = str(error).rstrip(".")
-        raise InputError(f"{place} cannot be read as JSON ({reason}): {_REMEDY}.") from error
+        raise InputError(
+            f"{place} cannot be read as JSON ({first_line(error)}): {_REMEDY}."
+        ) from error
     listed = [listed] if isinstance(listed, dict) else listed
     if listed and not isinstance(listed[0], dict | list):
         return _whole(listed, "list of folds", place)
     found = []
     for index, parts in enumerate(listed):
-        if not isinstance(parts, dict):
-            raise InputError(f"{place}, split {index} is not a mapping of parts: {_REMEDY}.")
-        for name in parts:
-            if name not in _PARTS:
-                raise InputError(
-                    f"{place}, split {index} has a part {name}, which is not known: "
-                    f"{hint(name, _PARTS)}."
-                )
         at = f"{place}, split {index}"
+        names = parts if isinstance(parts, dict) else {"list": ()}
+        if odd := next((name for name in names if name not in _PARTS), None):
+            raise InputError(f"{at} has a part {odd}, which is not known: {hint(odd, _PARTS)}.")
         found.append({name: _whole(rows, f"{name} part", at) for name, rows in parts.items()})
     return found
 
@@ -285,15 +261,16 @@ def _of_arrays(arrays: Mapping[str, Any], place: str) -> list[dict[str, Rows]] |
     """Return the splits of arrays that are called by their parts and numbers."""
     found: dict[int, dict[str, Rows]] = {}
     for name, array in arrays.items():
-        if name.lower() in ("fold", "folds"):
-            return _whole(np.ravel(array).tolist(), f"array {name}", place)
         named = PART.fullmatch(name.lower())
-        if named is not None and named["number"]:
-            part, number = _PART_OF[named["part"][:2]], int(named["number"])
-            rows = _whole(np.ravel(array).tolist(), f"array {name}", place)
-            if part in found.setdefault(number, {}):
-                raise InputError(f"{place} has two arrays for the {part} part of split {number}.")
-            found[number][part] = rows
+        if named is None or not (named["number"] or name.lower().startswith("fold")):
+            continue
+        rows = _whole(np.ravel(array).tolist(), f"array {name}", place)
+        if named["part"] is None:
+            return rows
+        part, of_split = _PART_OF[named["part"][:2]], found.setdefault(int(named["number"]), {})
+        if part in of_split:
+            raise InputError(f"{place} has two arrays for the {part} part of a split, as {name}.")
+        of_split[part] = rows
     return [found[number] for number in sorted(found)]
 
 

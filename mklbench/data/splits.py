@@ -169,55 +169,27 @@ def draw_split(
     """
     if protocol.kind is None and groups is None:
         return random_split(y, digest, index, protocol)
-    rows = np.arange(len(y))
+    if groups is not None and protocol.kind in ("loo", "time"):
+        raise InputError(
+            f"split={protocol.kind} would part the rows of a group: choose split=groups, or leave "
+            "data.groups out."
+        )
+    if protocol.kind == "time":
+        return _folded(y, protocol.folds or 5, 0, None, "time")[index]
     if protocol.kind == "loo":
-        if groups is not None:
-            raise InputError("split=loo would part the rows of a group: choose split=groups.")
-        test = rows[[index]]
+        test = np.array([index])
     elif protocol.kind == "groups":
         assert groups is not None  # as `n_splits` has checked
         test = np.flatnonzero(groups == np.unique(groups)[index])
-    elif protocol.kind == "time":
-        return _in_order(y, index, protocol, groups)
     else:
-        test = _drawn_groups(y, digest, index, protocol, groups)
-    train = np.setdiff1d(rows, test)
-    if (absent := np.setdiff1d(y, y[train])).size:
-        raise InputError(
-            f"Split {index} leaves the training part without class {absent[0]}, all rows of which "
-            "are tested on together: leave that class out, or choose another split."
-        )
-    return train, test
+        test = _drawn(y, digest, index, protocol, groups)
+    return _require_classes(y, np.setdiff1d(np.arange(len(y)), test), test)
 
 
-def _in_order(
-    y: NDArray[np.int64], index: int, protocol: SplitProtocol, groups: Rows | None
-) -> tuple[Rows, Rows]:
-    from sklearn.model_selection import TimeSeriesSplit
-
-    if groups is not None:
-        raise InputError("split=time takes the rows in their order: leave data.groups out.")
-    try:
-        parts = list(TimeSeriesSplit(protocol.folds or 5).split(y))
-    except ValueError as error:
-        raise InputError(
-            f"split.folds={protocol.folds} is too many for {len(y)} rows: choose fewer."
-        ) from error
-    train, test = parts[index]
-    if (absent := np.setdiff1d(y[test], y[train])).size:
-        raise InputError(
-            f"Split {index} tests on class {absent[0]}, which no earlier row has: choose fewer "
-            "split.folds, so that the first training part is longer."
-        )
-    return train, test
-
-
-def _drawn_groups(
+def _drawn(
     y: NDArray[np.int64], digest: str, index: int, protocol: SplitProtocol, groups: Rows | None
 ) -> Rows:
     """Return the test rows of a fold, or of a random part of the groups; sorted."""
-    from sklearn import model_selection as selection
-
     k, fold, repeat = protocol.folds or 0, 0, index
     if protocol.kind == "kfold":
         repeat, fold = divmod(index, k)
@@ -227,23 +199,51 @@ def _drawn_groups(
             "split.test_fraction, and the other two to null."
         )
     seed = split_seed(digest, repeat, protocol) % 2**32
+    if protocol.kind is None and not protocol.stratified:
+        from sklearn.model_selection import GroupShuffleSplit
+
+        shuffle = GroupShuffleSplit(1, test_size=protocol.test_fraction, random_state=seed)
+        return np.sort(next(shuffle.split(y, y, groups))[1])
+    k = k or max(2, round(1 / (protocol.test_fraction or 0.5)))
+    kind = "stratified" if protocol.stratified else "plain"
+    return _folded(y, k, seed, groups, kind)[fold][1]
+
+
+def _folded(
+    y: NDArray[np.int64],
+    k: int,
+    seed: int,
+    groups: Rows | None,
+    kind: str,
+    option: str = "split.folds",
+) -> list[tuple[Rows, Rows]]:
+    """Return folds of scikit-learn's: "plain", "stratified" or in order of "time"."""
+    from sklearn import model_selection as selection
+
     try:
-        if protocol.kind is None and not protocol.stratified:
-            shuffle = selection.GroupShuffleSplit(
-                1, test_size=protocol.test_fraction, random_state=seed
-            )
-            return np.sort(next(shuffle.split(y, y, groups))[1])
-        k = k or max(2, round(1 / (protocol.test_fraction or 0.5)))
-        name = f"{'Stratified' * protocol.stratified}{'Group' * (groups is not None)}KFold"
-        folds = getattr(selection, name)(k, shuffle=True, random_state=seed)
-        return np.sort(list(folds.split(y, y, groups))[fold][1])
+        if kind == "time":
+            splitter = selection.TimeSeriesSplit(k)
+        else:
+            name = f"{'Stratified' * (kind == 'stratified')}{'Group' * (groups is not None)}KFold"
+            splitter = getattr(selection, name)(k, shuffle=True, random_state=seed)
+        parts = [(np.sort(train), np.sort(test)) for train, test in splitter.split(y, y, groups)]
     except ValueError as error:
-        option = f"split.folds={k}" if protocol.kind else "split.test_fraction"
+        among = "" if groups is None else f" in {len(np.unique(groups))} groups"
         raise InputError(
-            f"{option} cannot be drawn from {len(y)} rows"
-            + ("" if groups is None else f" in {len(np.unique(groups))} groups")
-            + f" ({str(error).rstrip('.')}): choose another."
+            f"{option}={k} cannot be drawn from {len(y)} rows{among} "
+            f"({str(error).rstrip('.')}): choose another."
         ) from error
+    return [_require_classes(y, train, test) for train, test in parts]
+
+
+def _require_classes(y: NDArray[np.int64], train: Rows, test: Rows) -> tuple[Rows, Rows]:
+    """Return a split whose training part has all classes."""
+    if (absent := np.setdiff1d(y, y[train])).size:
+        raise InputError(
+            f"A split or fold trains without class {absent[0]}, whose rows are tested on together: "
+            "use fewer folds, leave that class out, or choose another split."
+        )
+    return train, test
 
 
 def absent_class(y: NDArray[np.int64], train: Rows, test: Rows) -> str | None:
@@ -299,8 +299,10 @@ def folds(
     """
     if k < 2:
         raise InputError(f"search.folds={k} must be 2 or more.")
-    if groups is not None or in_order:
-        return _folds_of_groups(y, k, seed, groups)
+    if in_order and groups is None:
+        return _folded(y, min(k, len(y) - 1), 0, None, "time", "search.folds")
+    if groups is not None:
+        return _folded(y, k, seed % 2**32, groups, "stratified", "search.folds")
     labels, counts = np.unique(y, return_counts=True)
     if counts.size == 0 or counts.min() < k:
         smallest = int(counts.min()) if counts.size else 0
@@ -314,30 +316,6 @@ def folds(
     # Dealing on from class to class, rather than starting each at fold 0, keeps the folds even.
     fold_of[dealt] = np.arange(len(y)) % k
     return [(np.flatnonzero(fold_of != i), np.flatnonzero(fold_of == i)) for i in range(k)]
-
-
-def _folds_of_groups(
-    y: NDArray[np.int64], k: int, seed: int, groups: Rows | None
-) -> list[tuple[Rows, Rows]]:
-    from sklearn.model_selection import StratifiedGroupKFold, TimeSeriesSplit
-
-    if groups is None:
-        splitter = TimeSeriesSplit(min(k, len(y) - 1))
-    elif (n_groups := len(np.unique(groups))) < k:
-        raise InputError(
-            f"search.folds={k} is more than the {n_groups} groups of a training part: use at most "
-            f"{n_groups} folds."
-        )
-    else:
-        splitter = StratifiedGroupKFold(k, shuffle=True, random_state=seed % 2**32)
-    parts = [(np.sort(train), np.sort(val)) for train, val in splitter.split(y, y, groups)]
-    for train, _ in parts:
-        if (absent := np.setdiff1d(y, y[train])).size:
-            raise InputError(
-                f"search.folds={k} leaves a fold to fit to without class {absent[0]}: use fewer "
-                "folds, or more groups of that class."
-            )
-    return parts
 
 
 def _draw(rows: Rows, y: NDArray[np.int64], n_drawn: int, generator: np.random.Generator) -> Rows:

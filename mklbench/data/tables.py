@@ -223,7 +223,9 @@ def _plain(column: Any) -> NDArray[Any]:
         whole = column.to_numpy(np.float64, na_value=np.nan)
     else:
         whole = np.empty(len(column), dtype=object)
-        whole[:] = column.astype(object).where(column.notna(), None).tolist()
+        there = column.astype(object).where(column.notna(), None)
+        # Lists and the like are texts, as dates are.
+        whole[:] = [cell if cell is None or np.isscalar(cell) else str(cell) for cell in there]
     return whole
 
 

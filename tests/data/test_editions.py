@@ -108,11 +108,6 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "three labels": ({"t": np.tile([-1, 0, 1], 4)}, "data.positive=1 is none of two classes"),
     "shape": ({"x": np.ones((12, 3))}, r"rows and features \(12, 3\) instead of \(12, 2\)"),
-    "number of splits": (toy_benchmark(2), "has 2 splits instead of 3"),
-    "sizes": (
-        {name: toy_benchmark()[name][:, :4] for name in ("train", "test")},
-        "split 0 has 4 training and 4 test rows instead of 8 and 4",
-    ),
     "a class absent": (
         {"train": [[1, 3, 5, 7]] * 3, "test": [[2, 4, 6, 8, 10, 12, 9, 11]] * 3},
         "split 0 leaves the training part without class 1, which has 6 of 12 rows",

@@ -62,23 +62,23 @@ def test_where_a_file_counts_from(tmp_path: Path) -> None:
     one, zero = (read_splits(str(tmp_path / f"{name}.mat")) for name in ("one", "zero"))
     stated = read_splits(str(tmp_path / "stated.npz"), 1)
     assert one.digest == zero.digest == stated.digest
-    assert one.note.endswith("its rows are counted from 1 (split.first_row=1).")
-    assert zero.note.endswith("its rows are counted from 0 (split.first_row=0).")
+    assert one.note.endswith("its rows are counted from 1 (split.first_row).")
+    assert zero.note.endswith("its rows are counted from 0 (split.first_row).")
     assert stated.note == ""
 
 
 WRONG: dict[str, tuple[Any, str]] = {
     "overlap": (
         [{"train": [0, 1], "validation": [2], "test": [2, 3]}],
-        "has row 2 both in its validation and its test part",
+        "row 2 more than once, in its validation and test part",
     ),
-    "twice": ([{"train": [0, 1, 1], "test": [2]}], "names row 1 twice in its train part"),
-    "no test": ([{"train": [0, 1]}], "split 0 has no test part"),
-    "empty": ([{"train": [], "test": [1]}], "has an empty train part"),
+    "twice": ([{"train": [0, 1, 1], "test": [2]}], "names row 1 more than once, in its train part"),
+    "no test": ([{"train": [0, 1]}], "split 0 has an empty training or test part"),
+    "empty": ([{"train": [], "test": [1]}], "has an empty training or test part"),
     "unknown part": ([{"train": [0], "tets": [1]}], "a part tets, which is not known: did you"),
     "fractions": ([{"train": [0.5], "test": [1]}], "a train part that is no list of whole numbers"),
     "true": ([{"train": [True], "test": [1]}], "a train part that is no list of whole numbers"),
-    "lists": ([[1], [2]], "split 0 is not a mapping of parts"),
+    "lists": ([[1], [2]], "split 0 has a part list, which is not known"),
     "none": ([], "holds no splits"),
     "no JSON": ("[{", "cannot be read as JSON"),
     "other columns": ("a,b\n1,2\n", "has no column fold"),
