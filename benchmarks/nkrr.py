@@ -113,8 +113,7 @@ def path(send: Send, n: int, p: int) -> None:
     fast, slow, ratio = alternate(at_once, one_by_one, repeats=_REPEATS, clock=process_time)
     send(
         Result(
-            f"KRR for {len(_LAMBDAS)} lambdas from one eigendecomposition / one by one, "
-            f"n = {n}, p = {p}",
+            f"KRR for {len(_LAMBDAS)} lambdas from one Gram matrix / one by one, n = {n}, p = {p}",
             f"{ratio:.2f} ({fast * 1e3:.1f} ms / {slow * 1e3:.1f} ms)",
             "",
             None,

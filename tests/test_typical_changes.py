@@ -57,7 +57,7 @@ class FirstKernel(KernelLearner):
         Box constraint.
     """
 
-    _algorithm = svm
+    _algorithm = "mklbench.algorithms.svm"
 
     def __init__(self, kernel="feature_gaussians", C=1.0):
         self.kernel = kernel

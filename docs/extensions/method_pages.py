@@ -104,7 +104,7 @@ def _estimators_of(module: str) -> list[str]:
     return [
         name
         for name, each in found
-        if getattr(each, "_algorithm").__name__ == module  # noqa: B009
+        if getattr(each, "_algorithm") == module  # noqa: B009
     ]
 
 

@@ -32,7 +32,7 @@ from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels import PrecomputedBank
 from mklbench.kernels.base import Bank
-from mklbench.optim.second_stage import Learner
+from mklbench.optim.second_stage import Learner, after_first_stage
 from mklbench.optim.several import Several, one_of, path_of
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_tolerance
@@ -127,8 +127,8 @@ def solve(
             f"{bank.n_kernels}: choose fewer, or alignf, whose weights are not negative."
         )
     problem = _AlignmentProblem.of(bank, targets)
-    on_the_way = iterations.begin()
-    weights, gap = problem.solve(tol, max_iter, on_the_way)
+    history = iterations.begin()
+    weights, gap = problem.solve(tol, max_iter, history)
     K = bank.combine(weights)
     diagonal = float(K.diagonal().mean())
     # The machines take weights >= 0; the combination is one kernel to them.
@@ -136,17 +136,8 @@ def solve(
 
     def learned(C: float) -> Solution:
         solution = replace(machine, C=C).learn(combination, targets, np.ones(1))
-        history = [dict(entry) for entry in on_the_way]
-        history[-1]["n_svm_calls"] = float(solution.n_svm_calls)
-        return replace(
-            solution,
-            weights=weights / diagonal,
-            objective=history[-1]["objective"],
-            gap=max(gap, solution.gap),
-            n_iter=len(history),
-            converged=solution.converged and gap <= tol,
-            history=history,
-        )
+        solution = replace(solution, weights=weights / diagonal)
+        return after_first_stage(solution, history[-1]["objective"], gap, tol, history)
 
     return lambda Cs: [learned(each) for each in Cs]
 

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.optim.hulls import MEETING, ClosestPoints, Hulls
+from mklbench.optim.hulls import MEETING, ClosestPoints, Hulls, unit_diagonals
 from mklbench.optim.svm_value import check_bank, check_samples
 from mklbench.solution import Solution
 from mklbench.validation import check_flag, check_labels, check_share, check_tolerance
@@ -98,12 +98,7 @@ def solve(
     labels = check_labels(y)
     bank = check_bank("easymkl", bank)
     check_samples(bank, len(labels))
-    scales = np.maximum(bank.traces() / len(labels), 0.0)
-    if not (scales > 0).any():
-        raise InputError(
-            f"all {bank.n_kernels} kernels have the trace 0: choose kernels that are not zero."
-        )
-    unit = np.divide(1.0, scales, out=np.zeros_like(scales), where=scales > 0)
+    unit = unit_diagonals(bank)
     if not unit_trace:
         unit = np.sign(unit)
     hulls = Hulls(labels, tol)

@@ -27,7 +27,6 @@ weights are learned only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,12 +34,10 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import certify, iterations
 from mklbench.algorithms.radius_margin import MATRICES as MATRICES
 from mklbench.certify import Bounds
-from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import MEETING, Hulls
-from mklbench.optim.radius_search import Candidate, RadiusSearch
-from mklbench.optim.second_stage import Learner
-from mklbench.optim.svm_value import balanced
+from mklbench.optim.radius import Candidate, RadiusSearch
+from mklbench.optim.second_stage import Learner, after_first_stage
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_not_negative, check_tolerance
 
@@ -107,18 +104,15 @@ def solve(
     search = _Search(bank, labels, lam, tol)
     best = search.run(_SEARCHES, max_iter)
     weights = best.weights * len(labels) / float(best.weights @ bank.traces())
-    solution = machine.learn(bank, labels, weights)
-    calls = search.calls + solution.n_svm_calls
-    search.history[-1]["n_svm_calls"] = float(calls)
-    return replace(
-        solution,
-        objective=best.bounds.upper,
-        gap=max(best.bounds.relative_gap, solution.gap),
-        n_svm_calls=calls,
-        n_iter=len(search.history),
-        converged=bool(solution.converged and best.bounds.relative_gap <= tol),
-        history=search.history,
-        svm_seconds=search.seconds + solution.svm_seconds,
+    bounds, calls = best.bounds, search.calls
+    return after_first_stage(
+        machine.learn(bank, labels, weights),
+        bounds.upper,
+        bounds.relative_gap,
+        tol,
+        search.history,
+        calls,
+        search.seconds,
     )
 
 
@@ -128,7 +122,6 @@ class _Search(RadiusSearch[Bounds]):
     def __init__(self, bank: Bank, y: Array, lam: float, tol: float) -> None:
         super().__init__(bank, tol)
         self.bank, self.lam = bank, lam
-        self._floor = lam * float(np.square(balanced(y)).sum())  # of the ridge
         self.hulls = Hulls(y, _HULLS_TOL)
 
     @property
@@ -143,13 +136,7 @@ class _Search(RadiusSearch[Bounds]):
 
     def evaluated(self, u: Array) -> tuple[Candidate[Bounds], float, Array]:
         inside = self.radius.scaled(u * self.radius.units)
-        K = inside.K + self.lam * np.eye(len(inside.K))
-        closest = self.hulls.closest(K, self._floor)
-        if self.lam == 0 and closest.squared_distance <= MEETING * K.diagonal().mean():
-            raise InputError(
-                "lam=0 asks for kernels that separate the classes, and these overlap: choose lam "
-                "above 0, or narrower Gaussians."
-            )
+        closest = self.hulls.ridged(inside.K, self.lam)
         forms, ridge = self.bank.quadratic_forms(closest.coefficients), self._ridge(closest.shares)
         bounds = certify.ratio_bounds(closest.bounds, inside.radii, forms, ridge)
         iterations.note(

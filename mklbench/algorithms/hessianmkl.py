@@ -17,7 +17,8 @@ weights, and goes towards its solution as far as J decreases enough, one SVM a t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import clarabel
 import numpy as np
@@ -25,10 +26,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
 
-from mklbench import iterations
 from mklbench.kernels.base import Bank
 from mklbench.optim.problem import Problem
-from mklbench.optim.svm_value import Objective, Point, check_bank, settled
+from mklbench.optim.svm_value import Objective, Point, check_bank, descend
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive_or_none, check_tolerance
@@ -108,26 +108,14 @@ def solve(
     bank = check_bank("hessianmkl", bank)
     objective = Objective(bank, problem)
 
-    point = objective.accurate(bank.uniform_weights(), _SVM_TOL)
-    history = iterations.begin()
-    while True:
-        gap = objective.bounds(point, Simplex()).relative_gap
-        calls, weights = objective.machine.calls, point.weights
-        iterations.note(history, weights, objective=point.objective, gap=gap, n_svm_calls=calls)
-        ended = len(history) > 1 and settled(
-            history[-2]["objective"], point.objective, objective_tol
-        )
-        if gap <= tol or ended or len(history) > max_iter:
-            break
-        accuracy = _SVM_TOL * max(tol, min(gap, 1.0))
-        following = _newton_step(bank, objective, point, accuracy)
-        if following is point:
-            # The inexact SVM hides any further decrease.
-            if not objective.tighten():
-                break
-            following = objective(point.weights, point.K)
-        point = following
-    return objective.solution(point, gap=gap, converged=gap <= tol or ended, history=history)
+    def certified(point: Point) -> tuple[Point, float]:
+        return point, objective.bounds(point, Simplex()).relative_gap
+
+    def step(point: Point, gap: float) -> Point:
+        return _newton_step(bank, objective, point, _SVM_TOL * max(tol, min(gap, 1.0)))
+
+    start = objective.accurate(bank.uniform_weights(), _SVM_TOL)
+    return descend(objective, start, certified, step, tol, objective_tol, max_iter)
 
 
 def _newton_step(bank: Bank, objective: Objective, point: Point, accuracy: float) -> Point:
@@ -186,19 +174,13 @@ def minimise_on_simplex(root: Array, gradient: Array, weights: Array) -> Array:
     scaled = sparse.csc_matrix(root / np.sqrt(unit))
     objective = sparse.block_diag([sparse.csc_matrix((M, M)), sparse.identity(f)], format="csc")
     costs = np.concatenate([(linear - linear.min()) / unit, np.zeros(f)])
-    constraints = sparse.bmat(
-        [
-            [np.ones((1, M)), None],
-            [scaled, -sparse.identity(f)],
-            [-sparse.identity(M), sparse.csc_matrix((M, f))],
-        ],
-        format="csc",
-    )
-    bounds = np.concatenate([[1.0], np.zeros(f + M)])
-    cones = [clarabel.ZeroConeT(1 + f), clarabel.NonnegativeConeT(M)]
-    solved = clarabel.DefaultSolver(
-        objective, costs, constraints, bounds, cones, conic_settings(_PROGRAMME_TOL)
-    ).solve()
+    sums = sparse.bmat([[np.ones((1, M)), None], [scaled, -sparse.identity(f)]])
+    signs = sparse.hstack([-sparse.identity(M), sparse.csc_matrix((M, f))])
+    parts = [
+        (sums, np.append(1.0, np.zeros(f)), clarabel.ZeroConeT(1 + f)),
+        (signs, np.zeros(M), clarabel.NonnegativeConeT(M)),
+    ]
+    solved = conic_optimum(objective, costs, parts, _PROGRAMME_TOL)
     if solved.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
         raise ArithmeticError(f"the quadratic programme of HessianMKL: {solved.status}")
     found = np.array(solved.x[:M])
@@ -206,10 +188,34 @@ def minimise_on_simplex(root: Array, gradient: Array, weights: Array) -> Array:
     return found / found.sum()
 
 
-def conic_settings(tol: float) -> clarabel.DefaultSettings:
-    """Return Clarabel's, silent and of one thread, for a gap and residuals of `tol`."""
+def conic_optimum(
+    quadratic: sparse.csc_matrix,
+    linear: Array,
+    parts: Sequence[tuple[sparse.spmatrix, Array, Any]],
+    tol: float,
+    equilibrate: bool = True,
+) -> clarabel.DefaultSolution:
+    """Return Clarabel's minimum of 1/2 x'Px + q'x, from one thread.
+
+    Parameters
+    ----------
+    quadratic, linear : sparse matrix of shape (k, k), ndarray of shape (k,)
+        P and q.
+    parts : sequence of tuple
+        A, b and the cone that b - A x is in.
+    tol : float
+        Of the gap and the residuals.
+    equilibrate : bool, default=True
+        Whether Clarabel scales the programme.
+    """
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.direct_solve_method = "qdldl"  # of one thread
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
-    return settings
+    settings.equilibrate_enable = equilibrate
+    matrices, sides, cones = zip(*parts, strict=True)
+    A = sparse.vstack([sparse.csr_matrix(matrix) for matrix in matrices], format="csc")
+    solver = clarabel.DefaultSolver(
+        quadratic, linear, A, np.concatenate(sides), list(cones), settings
+    )
+    return solver.solve()

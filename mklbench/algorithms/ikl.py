@@ -19,8 +19,8 @@ on the kernels at hand of `mklbench.optim.kernel_columns`:
    in the places of kernels without, and the master is solved again over all weights (totally
    corrective), from the weights before;
 4. in a family, the kernels with weight then slide to where they are better, all together
-   (`mklbench.optim.sliding`), and the master is solved on them: without that, kernel after kernel
-   is added beside those at hand, and alpha swings.
+   (`mklbench.optim.kernel_search`), and the master is solved on them: without that, kernel
+   after kernel is added beside those at hand, and alpha swings.
 
 It ends where no violation is left that could lower the objective by more than the tolerance. On a
 bank that is an exact solver of MKL: the gap is certified. In a family T is not concave, and nobody

@@ -9,17 +9,12 @@ intercept. K_mu is the kernel of a bank or a family at the weights mu, or a Hada
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels.base import KernelOperator
-from mklbench.optim.fixed_kernel import ridge_solution, train_ridge
-from mklbench.optim.ridge import hadamard_power, singular
-from mklbench.optim.svm_value import check_samples, fixed_weights
-from mklbench.solution import Solution
+from mklbench.optim.fixed_kernel import train_ridges
+from mklbench.optim.several import Several, one_of, path_of
 from mklbench.validation import (
     check_count,
     check_positive,
@@ -30,7 +25,7 @@ from mklbench.validation import (
 
 VERSION = 1
 
-# Held at once (`mklbench.optim.fit_memory`): the Gram matrix, and eigenvectors for a path.
+# Held at once (`mklbench.optim.fit_memory`): the Gram matrix and a Cholesky factor.
 MATRICES = 4.0
 REGRESSION = True
 # `solve_path` solves for several values of this option at the price of one.
@@ -39,6 +34,7 @@ PATH_OPTION = "lam"
 Array = NDArray[np.float64]
 
 
+@one_of(PATH_OPTION)
 def solve(
     operator: KernelOperator,
     y: ArrayLike,
@@ -47,7 +43,7 @@ def solve(
     weights: float | ArrayLike | None = None,
     degree: int = 1,
     sample_weight: ArrayLike | None = None,
-) -> Solution:
+) -> Several:
     """Fit one kernel ridge regression on a bank or a family whose weights are given.
 
     Parameters
@@ -83,38 +79,8 @@ def solve(
     if sample_weight is not None:
         check_sample_weight(sample_weight, np.size(sample_weight))
     given = None if weights is None else real_array("weights", weights)
-    return train_ridge(operator, check_targets(y), lam, sample_weight, given, degree)
-
-
-def solve_path(
-    operator: KernelOperator,
-    y: ArrayLike,
-    lams: Sequence[float],
-    *,
-    weights: float | ArrayLike | None = None,
-    degree: int = 1,
-    sample_weight: ArrayLike | None = None,
-) -> list[Solution]:
-    """Return what `solve` returns for each of `lams`, from one eigendecomposition of the kernel.
-
-    With K = V diag(s) V', alpha = V diag(1 / (s + lam)) V'y costs two products of a matrix and a
-    vector. Parameters and errors are those of `solve`.
-    """
-    if sample_weight is not None:  # then each lambda has eigenvectors of its own
-        options: dict[str, Any] = {"weights": weights, "degree": degree}
-        return [solve(operator, y, lam, sample_weight=sample_weight, **options) for lam in lams]
     targets = check_targets(y)
-    check_samples(operator, len(targets))
-    check_count("degree", degree)
-    mu = fixed_weights(operator, weights)
-    K = hadamard_power(operator.gram(mu), degree)
-    eigenvalues, vectors = np.linalg.eigh(K)
-    projected = vectors.T @ targets
-    solutions = []
-    for lam in lams:
-        shifted = eigenvalues + check_positive("lam", lam)
-        if shifted[0] <= np.finfo(float).eps * shifted[-1]:
-            raise singular(lam, float(shifted[-1]), len(K))
-        alpha = vectors @ (projected / shifted)
-        solutions.append(ridge_solution(K, targets, lam, mu, alpha, degree))
-    return solutions
+    return lambda lams: train_ridges(operator, targets, lams, sample_weight, given, degree)
+
+
+solve_path = path_of(solve, PATH_OPTION)

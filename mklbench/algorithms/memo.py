@@ -38,12 +38,10 @@ from scipy.optimize import minimize
 from mklbench import certify, iterations
 from mklbench.algorithms.radius_margin import MATRICES as MATRICES
 from mklbench.certify import Bounds
-from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.optim.hulls import MEETING, Hulls
-from mklbench.optim.second_stage import Learner
+from mklbench.optim.hulls import MEETING, Hulls, unit_diagonals
+from mklbench.optim.second_stage import Learner, after_first_stage
 from mklbench.optim.several import Several, one_of, path_of
-from mklbench.optim.svm_value import balanced
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_not_negative, check_tolerance
@@ -121,19 +119,8 @@ def solve(
 
     def learned(C: float) -> Solution:
         solution = replace(machine, C=C).learn(bank, labels, best.weights * search.units)
-        calls = search.hulls.calls + solution.n_svm_calls
-        history = [dict(entry) for entry in search.history]
-        history[-1]["n_svm_calls"] = float(calls)
-        return replace(
-            solution,
-            objective=best.objective,
-            gap=max(best.gap, solution.gap),
-            n_svm_calls=calls,
-            n_iter=len(history),
-            converged=bool(solution.converged and best.gap <= tol),
-            history=history,
-            svm_seconds=search.hulls.seconds + solution.svm_seconds,
-        )
+        used = search.hulls.calls, search.hulls.seconds
+        return after_first_stage(solution, best.objective, best.gap, tol, search.history, *used)
 
     return lambda Cs: [learned(each) for each in Cs]
 
@@ -192,14 +179,8 @@ class _Search:
         self, bank: Bank, y: Array, theta: float, lam: float, tol: float, max_evals: int
     ) -> None:
         self.bank, self.theta, self.lam, self.tol = bank, theta, lam, tol
-        means = np.maximum(bank.traces() / bank.n_samples, 0.0)
-        if not means.any():
-            raise InputError(
-                f"all {bank.n_kernels} kernels have the trace 0: choose kernels that are not zero."
-            )
-        self.units = np.divide(1.0, means, out=np.zeros_like(means), where=means > 0)
-        self._Q = self._products() if theta > 0 else np.zeros((len(means), len(means)))
-        self._floor = lam * float(np.square(balanced(y)).sum())  # of the ridge
+        self.units, M = unit_diagonals(bank), bank.n_kernels
+        self._Q = self._products() if theta > 0 else np.zeros((M, M))
         self._left = max_evals
         self.hulls = Hulls(y, _HULLS_TOL)
         self.history = iterations.begin()
@@ -220,14 +201,8 @@ class _Search:
 
     def evaluate(self, mu: Array) -> _Evaluated:
         """Find the closest points at mu (M,), and note them."""
-        K = np.array(self.bank.gram(mu * self.units))
-        K[np.diag_indices_from(K)] += self.lam
-        closest = self.hulls.closest(K, self._floor)
-        if self.lam == 0 and closest.squared_distance <= MEETING and not self.history:
-            raise InputError(
-                "lam=0 asks for kernels that separate the classes, and these overlap: choose lam "
-                "above 0, or narrower Gaussians."
-            )
+        K, has_begun = self.bank.gram(mu * self.units), len(self.history) > 0
+        closest = self.hulls.ridged(K, self.lam, may_meet=has_begun)
         margins = self.units * self.bank.quadratic_forms(closest.coefficients)
         found = _Evaluated(mu, closest.bounds, margins, self._Q @ mu)
         point, calls = found.at(self.theta), self.hulls.calls

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.certify import Tube
-from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVR, check_box
 from mklbench.optim import joint_method, svm_dual
@@ -52,8 +51,6 @@ NEW_OPTIONS = ("method",)
 MATRICES = 11.0
 
 Array = NDArray[np.float64]
-
-_LARGEST_BOX = 1e100
 
 
 def solve(
@@ -124,11 +121,6 @@ def solve(
         return _within_the_tube(bank, targets)
     centre, unit = _location_and_scale(targets)
     scaled, box, tube = (targets - centre) / unit, C / unit, epsilon / unit
-    if not 0.0 < box <= _LARGEST_BOX:
-        raise InputError(
-            f"C={C:g} is not accepted: y varies by {unit:.2g}, in units of which C is {box:.2g}, "
-            f"and LIBSVM's sums overflow above {_LARGEST_BOX:g}: lower C or rescale y."
-        )
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
         loss = Tube(scaled, limit / unit, tube)

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.errors import InputError
 from mklbench.iterations import History, begin, note
 from mklbench.kernels.continuous import Family
 from mklbench.optim.problem import Problem
@@ -167,8 +166,10 @@ def solve(
     most = _MAX_EVALS if max_evals is None else check_count("max_evals", max_evals)
     check_flag("shun_identity", shun_identity)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
-    if initial_rate != "auto":
-        _check_rate(initial_rate)
+    if isinstance(initial_rate, str):
+        check_choice("initial_rate", initial_rate, ("auto",))
+    else:
+        check_positive("initial_rate", initial_rate)
     check_positive("width", width)
     if isinstance(start, str):
         check_choice("start", start, _STARTS)
@@ -304,18 +305,10 @@ def _off_diagonal(K: Array) -> float:
     return (float(K.sum()) - n) / (n * (n - 1))
 
 
-def _check_rate(initial_rate: float | str) -> float:
-    if isinstance(initial_rate, str):
-        raise InputError(
-            f"initial_rate={initial_rate} is not accepted: it must be auto or a number > 0."
-        )
-    return check_positive("initial_rate", initial_rate)
-
-
 def _first_rate(point: Point, initial_rate: float | str) -> float:
     """Return b_1; "auto" moves the parameter with the steepest slope by the mean of all."""
-    if initial_rate != "auto":
-        return _check_rate(initial_rate)
+    if not isinstance(initial_rate, str):
+        return initial_rate
     steepest = float(np.abs(point.gradient).max())
     return float(point.weights.mean()) / steepest if steepest > 0 else 1.0
 

@@ -34,7 +34,7 @@ from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.optim.problem import Problem
-from mklbench.optim.radius_search import Candidate, RadiusSearch
+from mklbench.optim.radius import Candidate, RadiusSearch
 from mklbench.optim.svm_value import Objective, Point, check_bank
 from mklbench.penalties.simple import Budget
 from mklbench.solution import Solution

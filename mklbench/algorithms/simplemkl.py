@@ -16,11 +16,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import iterations
-from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.optim.problem import Problem
-from mklbench.optim.svm_value import Objective, Point, check_bank, settled
+from mklbench.optim.svm_value import Objective, Point, check_bank, descend
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive, check_positive_or_none, check_tolerance
@@ -107,45 +105,24 @@ def minimise(
 ) -> Solution:
     """Do so for a problem that has been checked, as the other options."""
     objective = Objective(bank, problem)
-
-    point = objective(bank.uniform_weights())
-    history = iterations.begin()
-    while True:
-        point, bounds = _certified(point, objective, tol)
-        iterations.note(
-            history,
-            point.weights,
-            objective=point.objective,
-            gap=bounds.relative_gap,
-            n_svm_calls=objective.machine.calls,
-        )
-        ended = len(history) > 1 and settled(
-            history[-2]["objective"], point.objective, objective_tol
-        )
-        if bounds.relative_gap <= tol or ended or len(history) > max_iter:
-            break
-        following = _descend(point, objective, line_search_tol)
-        if following is point:
-            # The inexact SVM hides any further decrease.
-            if not objective.tighten():
-                break
-            following = objective(point.weights)
-        point = following
-    return objective.solution(
-        point,
-        gap=bounds.relative_gap,
-        converged=bounds.relative_gap <= tol or ended,
-        history=history,
+    return descend(
+        objective,
+        objective(bank.uniform_weights()),
+        lambda point: _certified(point, objective, tol),
+        lambda point, gap: _descend(point, objective, line_search_tol),
+        tol,
+        objective_tol,
+        max_iter,
     )
 
 
-def _certified(point: Point, objective: Objective, tol: float) -> tuple[Point, Bounds]:
+def _certified(point: Point, objective: Objective, tol: float) -> tuple[Point, float]:
     """Certify a point, with a more accurate SVM where the SVM's own gap is most of the gap."""
     while True:
         bounds = objective.bounds(point, Simplex())
         gap_of_weights = (point.objective - bounds.lower) / point.objective
         if bounds.relative_gap <= tol or gap_of_weights > 0.5 * tol or not objective.tighten():
-            return point, bounds
+            return point, bounds.relative_gap
         point = objective(point.weights)
 
 

@@ -34,7 +34,7 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 
 from mklbench import certify
-from mklbench.algorithms.hessianmkl import conic_settings
+from mklbench.algorithms.hessianmkl import conic_optimum
 from mklbench.certify import Bounds, PrimalDualPoint
 from mklbench.certify.sparse import best_weights, cut_bound
 from mklbench.errors import InputError
@@ -269,15 +269,7 @@ def _least_of_cuts(
         for m in range(k):  # d^2 <= w z
             rows = sparse.vstack([-w[m] - z[m], z[m] - w[m], -2.0 * d[m]])
             parts.append((rows, np.zeros(3), clarabel.SecondOrderConeT(3)))
-    matrices, sides, cones = zip(*parts, strict=True)
-    found = clarabel.DefaultSolver(
-        sparse.diags(quadratic, format="csc"),
-        linear,
-        sparse.vstack([sparse.csr_matrix(A) for A in matrices], format="csc"),
-        np.concatenate(sides),
-        list(cones),
-        conic_settings(_CONIC_TOL),
-    ).solve()
+    found = conic_optimum(sparse.diags(quadratic, format="csc"), linear, parts, _CONIC_TOL)
     shares = np.maximum(np.array(found.z)[1 : n_cuts + 1], 0.0)
     weights = np.maximum(np.array(found.x)[:k], 0.0)
     return weights / weights.sum(), shares / shares.sum()

@@ -28,11 +28,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 
-from mklbench.algorithms.hessianmkl import conic_settings
+from mklbench.algorithms.hessianmkl import conic_optimum
 from mklbench.algorithms.vskl import check_q
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.contract import Memory, Shape, gram_bytes
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
 from mklbench.libsvm import check_tol_of_classes
 from mklbench.optim.problem import Problem
@@ -51,11 +50,6 @@ _MOST_NUMBERS = 2_000_000
 _CONIC_TOL, _SVM_TOL = 1e-9, 1e-6
 # Eigenvalues of a kernel and shares in a group count as 0 this small beside the largest.
 _NO_RANK, _NO_SHARE = 1e-13, 1e-8
-
-
-def bytes_needed(kernels: Memory, shape: Shape, n_problems: int = 1, **options: object) -> float:
-    """Return the bytes that `solve` takes beside the kernels: mostly Clarabel's matrices."""
-    return gram_bytes(shape.n, 16.0 * (kernels.n_kernels or 1))
 
 
 def solve(
@@ -149,19 +143,11 @@ def _optimum(bank: Bank, y: Array, C: float, penalty: MixedNorm) -> tuple[Array,
     for j in range(J if is_power else 0):
         sides = sparse.vstack([-u[j], 0.0 * u[j], -gamma[j]])
         parts.append((sides, np.array([0.0, 1.0, 0.0]), clarabel.PowerConeT(1.0 - 1.0 / q)))
-    matrices, sides, cones = zip(*parts, strict=True)
-    settings = conic_settings(_CONIC_TOL)
-    settings.equilibrate_enable = False  # it costs twice the iterations, and digits
-    found = clarabel.DefaultSolver(
-        sparse.csc_matrix((x.shape[1], x.shape[1])),
-        v.sum(axis=0).A1 - y @ a,
-        sparse.vstack([sparse.csr_matrix(A) for A in matrices], format="csc"),
-        np.concatenate(sides),
-        list(cones),
-        settings,
-    ).solve()
+    nothing, linear = sparse.csc_matrix((x.shape[1],) * 2), v.sum(axis=0).A1 - y @ a
+    # To equilibrate costs twice the iterations, and digits.
+    found = conic_optimum(nothing, linear, parts, _CONIC_TOL, equilibrate=False)
     solution, multipliers = np.array(found.x), np.array(found.z)
-    starts = np.cumsum([0, *(len(side) for side in sides)])[: bank.n_kernels]
+    starts = np.cumsum([0, *(len(side) for _, side, _ in parts)])[: bank.n_kernels]
     shares = multipliers[starts] - multipliers[starts + 1]
     shares[shares < _NO_SHARE * groups.spread(groups.maxima(shares))] = 0.0
     D = 2.0 * (gamma @ solution) * (v @ solution)

@@ -154,8 +154,7 @@ def _estimator(cell: Cell, config: RunConfig) -> Any:
     found: list[Callable[..., Any]] = [
         kind
         for kind in vars(estimators).values()
-        if getattr(getattr(kind, "_algorithm", None), "solve", None) is solve
-        and is_regressor(kind()) == wanted
+        if getattr(kind, "_algorithm", "") == solve.__module__ and is_regressor(kind()) == wanted
     ]
     if not found:
         raise InputError(

@@ -92,11 +92,6 @@ class AlignmentDisplay:
     ) -> None:
         self.names = list(names)
         self.alignments = np.asarray(alignments, dtype=np.float64)
-        if self.alignments.shape != (len(self.names), len(self.names)):
-            raise InputError(
-                f"alignments have shape {self.alignments.shape}, but there are {len(self.names)} "
-                "names: give a square matrix, one row and column a kernel."
-            )
         self.grams = None if grams is None else np.asarray(grams, dtype=np.float64)
         self.labels, self.ends = list(labels), list(ends)
 
@@ -239,13 +234,7 @@ def _pictures(grams: Iterable[Callable[[], Array]], rows: NDArray[np.intp]) -> A
 def _as_many(ax: Any, n: int) -> Any:
     """Return n axes: those given, or those of a new figure."""
     if ax is not None:
-        given = np.ravel(np.asarray(ax, dtype=object))
-        if len(given) != n or not all(hasattr(each, "imshow") for each in given):
-            raise InputError(
-                f"ax has {len(given)} axes, but there are {n} Gram matrices to draw: give as many, "
-                "or none."
-            )
-        return given
+        return np.ravel(np.asarray(ax, dtype=object))
     from matplotlib import pyplot
 
     columns = min(n, _ABREAST)

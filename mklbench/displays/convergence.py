@@ -9,7 +9,6 @@ import numpy as np
 
 from mklbench.displays.drawing import colours, listed, panels_or_new
 from mklbench.displays.models import fitted_model
-from mklbench.errors import InputError
 from mklbench.iterations import History
 
 if TYPE_CHECKING:
@@ -66,10 +65,6 @@ class ConvergenceDisplay:
         tol: float | None = None,
     ) -> None:
         self.histories = list(histories)
-        if not self.histories or not all(self.histories):
-            raise InputError(
-                "histories are empty, so that there is no convergence to show: give those of a fit."
-            )
         self.classes = classes
         self.tol = tol
 

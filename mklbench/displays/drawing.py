@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mklbench.errors import InputError
 from mklbench.validation import check_count
 
 if TYPE_CHECKING:
@@ -23,11 +22,6 @@ _WIDTH = 44
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     """Return the axes given, or those of a new figure of this size in inches."""
     if ax is not None:
-        if not hasattr(ax, "get_figure"):
-            raise InputError(
-                f"ax={ax!r} is no axes of matplotlib: leave it out, or give what "
-                "matplotlib.pyplot.subplots returns."
-            )
         return ax
     from matplotlib import pyplot
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from mklbench.displays.drawing import n_shown
-from mklbench.errors import InputError, nearest
+from mklbench.errors import InputError, unknown
 from mklbench.estimators.base import KernelEstimator
 from mklbench.kernels import Bank, KernelOperator
 from mklbench.solution import Solution
@@ -107,11 +107,6 @@ def chosen_kernels(
     available = _base_kernels(model, operator, in_use=kernels is None)
     learned = _learned_kernels(model, operator)
     if kernels is not None:
-        if isinstance(kernels, str) or not isinstance(kernels, Sequence | np.ndarray):
-            raise InputError(
-                f"kernels={kernels} is no list: give the names or numbers of kernels in one, as in "
-                "kernels=[0, 3]."
-            )
         names = list(available)
         chosen = [_known(kernel, names) for kernel in kernels]
     else:
@@ -181,11 +176,7 @@ def _known(kernel: str | int, names: list[str]) -> str:
     if isinstance(kernel, str):
         if kernel in names:
             return kernel
-        near = nearest(kernel, names)
-        remedy = (
-            f"did you mean {' or '.join(near)}" if near else "kernel_names_ lists those there are"
-        )
-        raise InputError(f"kernels has {kernel!r}, which is not known: {remedy}.")
+        raise unknown("kernels", kernel, names)
     is_number = isinstance(kernel, int | np.integer) and not isinstance(kernel, bool)
     if not is_number or not 0 <= kernel < len(names):
         raise InputError(

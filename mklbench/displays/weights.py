@@ -62,11 +62,6 @@ class WeightsDisplay:
     ) -> None:
         self.names = list(names)
         self.weights = np.atleast_2d(np.asarray(weights, dtype=np.float64))
-        if self.weights.shape[1:] != (len(self.names),):
-            raise InputError(
-                f"weights have shape {np.shape(weights)}, but there are {len(self.names)} names: "
-                "give one a kernel."
-            )
         self.classes = classes
 
     @classmethod
@@ -213,11 +208,6 @@ class PathDisplay:
         self.names = list(names)
         given = np.asarray(weights, dtype=np.float64)
         self.weights = given[:, None] if given.ndim == 2 else given
-        if self.weights.shape[::2] != (len(self.C), len(self.names)):
-            raise InputError(
-                f"weights have shape {given.shape}, but there are {len(self.C)} values of C and "
-                f"{len(self.names)} names: give a row for each C, with one weight a kernel."
-            )
         self.classes = None if classes is None else list(classes)
 
     @classmethod

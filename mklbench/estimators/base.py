@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
@@ -55,7 +56,6 @@ from mklbench.kernels.samples import (
     names_of_columns,
     numbers,
 )
-from mklbench.optim.fit_memory import auto_avoids_matrices, fitting
 from mklbench.prediction import DecisionFunction, LearnedKernel, kernels_in_use
 from mklbench.saving import Versioned
 from mklbench.solution import Solution
@@ -143,7 +143,8 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
     """
 
     kernel: Kernel
-    _algorithm: ModuleType
+    # The module of its algorithm.
+    _algorithm: ClassVar[str]
     _views: FittedViews | None
     # Whether it learns from one combination of the kernels, known before.
     _at_fixed_weights: ClassVar[bool] = False
@@ -267,6 +268,8 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
 
     def _built(self, samples: Any) -> KernelOperator:
         """Return the kernels on the training samples, if they and their fit have room in memory."""
+        from mklbench.optim.fit_memory import fitting  # with all that a fit needs
+
         builder: Any = self._builder()
         solve = self._solver()
         shape = Shape.of(samples)
@@ -278,9 +281,8 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         if short is not None:
             n_kernels = memory_of(builder, shape).n_kernels
             kernels = "" if n_kernels is None else f" with {n_kernels} kernels"
-            other = (
-                "method=auto" if auto_avoids_matrices(builder, solve, shape) else "fewer kernels"
-            )
+            is_libsvm = getattr(self, "method", "") == "libsvm"
+            other = "method=auto" if is_libsvm else "fewer kernels"
             remedy = (
                 f"about {short.fitting} rows fit: pass fewer of them, or choose {other}"
                 if short.fitting
@@ -293,8 +295,6 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             operator = builder(samples)
         if not isinstance(operator, KernelOperator):
             raise no_kernels(operator, builder)
-        if self._views is None and builder_of(builder).memory is None:  # somebody's own
-            self._check_cross(operator, samples[:1])
         return operator
 
     def _builder(self) -> Any:
@@ -304,19 +304,6 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         if self._at_fixed_weights and isinstance(self.kernel, str) and self._takes_matrices:
             return unpacked
         return resolve(self.kernel)
-
-    @staticmethod
-    def _check_cross(operator: KernelOperator, sample: Array) -> None:
-        """Raise an InputError now, not in `predict`, if kernels cannot take a new sample."""
-        try:
-            operator.cross(operator.uniform_weights(), sample)
-        except InputError as error:
-            said = str(error).rstrip(".")
-            raise InputError(
-                f"the kernels of {type(operator).__name__} cannot be had at new samples ({said}): "
-                "where they look at columns of their own, give "
-                "kernel=[(name, kernel, columns), ...] or ConcatenatedBank(banks, columns=...)."
-            ) from error
 
     def _kernels_on(self, X: ArrayLike, y: ArrayLike) -> KernelOperator:
         """Return the kernels on other samples; the estimator stays as it is."""
@@ -329,7 +316,12 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         The `factors` (n,) are those of the samples, on C or on their errors.
         """
         weighted = {} if factors is None else {"sample_weight": factors}
-        return partial(self._algorithm.solve, **self._hyperparameters(), **weighted)
+        return partial(self._module.solve, **self._hyperparameters(), **weighted)
+
+    @property
+    def _module(self) -> ModuleType:
+        """The module of the algorithm, imported when first asked for."""
+        return importlib.import_module(self._algorithm)
 
     def _solved(
         self,

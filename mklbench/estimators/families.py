@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from mklbench import grids, multiclass
-from mklbench.algorithms import gmkl, ikl, qnpkl
 from mklbench.errors import InputError
 from mklbench.estimators.learners import KernelLearner
 from mklbench.estimators.reading import one_or_all
@@ -29,6 +28,7 @@ ITERATIONS = (0, 1, 2, 3, 5)
 _FOLDS = 5
 
 
+@dataclass(eq=False, repr=False)
 class EndsEarly(KernelLearner):
     """A descent to the end of which a model fits its training samples alone.
 
@@ -42,8 +42,12 @@ class EndsEarly(KernelLearner):
         What was given or chosen; the others are in `KernelLearner`.
     """
 
-    C: float | Literal["cv"]
-    iterations: int | Literal["cv"] | None
+    kernel: Kernel = "product"
+    C: float | Literal["cv"] = "cv"
+    iterations: int | Literal["cv"] | None = "cv"
+    svm_tol: float = 1e-3
+    class_weight: ClassWeights = None
+    verbose: int = 0
     _searched: ClassVar[tuple[str, ...]] = ("C", "iterations")
 
     def _hyperparameters(self) -> dict[str, Any]:
@@ -57,7 +61,7 @@ class EndsEarly(KernelLearner):
         if any(name not in options for name in self._searched):
             options |= self._cross_validated(options, kernels, codes, n_classes)
         self.C_, self.iterations_ = (options[name] for name in self._searched)
-        return partial(self._algorithm.solve, **options)
+        return partial(self._module.solve, **options)
 
     def _cross_validated(
         self, options: dict[str, Any], kernels: KernelOperator, codes: Codes, n_classes: int
@@ -86,7 +90,7 @@ class EndsEarly(KernelLearner):
                 wrong = np.zeros(len(ends))
                 for fit, held_out in parts:
                     path = partial(
-                        self._algorithm.solve_path, C=C, sample_weight=weights[fit], **others
+                        self._module.solve_path, C=C, sample_weight=weights[fit], **others
                     )
                     block = np.ix_(held_out, fit)
                     for i, machines in enumerate(
@@ -148,6 +152,16 @@ class GMKL(EndsEarly):
         A family (product) or a bank (sum), see `mklbench.estimators`.
     C : float or "cv", default="cv"
         Box constraint; by default chosen by cross-validation (`EndsEarly`).
+    iterations : int, "cv" or None, default="cv"
+        End after so many gradient steps; None for no such end. By default chosen by
+        cross-validation.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     regulariser : str, default="l1"
         "l1" or "l2".
     strength : float or None, default=None
@@ -156,36 +170,20 @@ class GMKL(EndsEarly):
         "random", "uniform" or, of a family, "median" weights to start from.
     random_state : int or None, default=0
         Seed of a random start; None starts at 1/M.
-    iterations : int, "cv" or None, default="cv"
-        End after so many gradient steps; None for no such end. By default chosen by
-        cross-validation.
     tol : float, default=0.001
         Certified gap or KKT residual at which to stop.
     max_iter : int, default=40
         Maximum number of gradient steps.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
-    _algorithm = gmkl
+    _algorithm = "mklbench.algorithms.gmkl"
 
-    kernel: Kernel = "product"
-    C: float | Literal["cv"] = "cv"
     regulariser: str = "l1"
     strength: float | None = None
     start: str = "uniform"
     random_state: int | None = 0
-    iterations: int | Literal["cv"] | None = "cv"
     tol: float = 1e-3
     max_iter: int = 40
-    svm_tol: float = 1e-3
-    class_weight: ClassWeights = None
-    verbose: int = 0
 
 
 @dataclass(eq=False, repr=False)
@@ -229,7 +227,7 @@ class IKL(KernelLearner):
         1 prints a line a master problem: J, its gap, active kernels, seconds.
     """
 
-    _algorithm = ikl
+    _algorithm = "mklbench.algorithms.ikl"
 
     kernel: Kernel = "products"
     C: float = 1.0
@@ -267,12 +265,19 @@ class QNPKL(EndsEarly):
         A family, see `mklbench.estimators`.
     C : float or "cv", default="cv"
         Box constraint; by default chosen by cross-validation (`EndsEarly`).
+    iterations : int, "cv" or None, default="cv"
+        End after so many iterations; None for no such end. By default chosen by cross-validation.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, active kernels, seconds.
     start : str or float, default="median"
         "median" or "uniform" parameters to start from, or the value of all.
     width : float, default=1.0
         Factor on the parameters of the start.
-    iterations : int, "cv" or None, default="cv"
-        End after so many iterations; None for no such end. By default chosen by cross-validation.
     variant : str, default="paper"
         "paper" or "jkernelmachines".
     tol : float, default=0.01
@@ -289,22 +294,12 @@ class QNPKL(EndsEarly):
         Maximum number of directions.
     max_evals : int or None, default=None
         Maximum number of SVMs in all; 40,000 if None.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, active kernels, seconds.
     """
 
-    _algorithm = qnpkl
+    _algorithm = "mklbench.algorithms.qnpkl"
 
-    kernel: Kernel = "product"
-    C: float | Literal["cv"] = "cv"
     start: str | float = "median"
     width: float = 1.0
-    iterations: int | Literal["cv"] | None = "cv"
     variant: str = "paper"
     tol: float = 1e-2
     initial_rate: float | str = "auto"
@@ -313,6 +308,3 @@ class QNPKL(EndsEarly):
     shun_identity: bool = True
     max_iter: int = 1000
     max_evals: int | None = None
-    svm_tol: float = 1e-3
-    class_weight: ClassWeights = None
-    verbose: int = 0

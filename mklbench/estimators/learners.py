@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +15,8 @@ from mklbench import multiclass
 from mklbench.errors import InputError
 from mklbench.estimators.base import KernelEstimator
 from mklbench.estimators.checks import check_classes
-from mklbench.estimators.weights import factors
-from mklbench.kernels import GramStack, KernelOperator
+from mklbench.estimators.weights import ClassWeights, factors
+from mklbench.kernels import GramStack, Kernel, KernelOperator
 from mklbench.solution import Solution
 from mklbench.validation import check_targets
 
@@ -121,6 +122,17 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
         if n_new < 0 or not np.array_equal(classes, self.classes_):
             return None
         return [np.pad(weights, (0, n_new)) for weights in before]
+
+
+@dataclass(eq=False, repr=False)
+class SVMLearner(KernelLearner):
+    """A classifier whose machine is an SVM, with the parameters that all of these have."""
+
+    kernel: Kernel = "simplemkl"
+    C: float = 100.0
+    svm_tol: float = 1e-3
+    class_weight: ClassWeights = None
+    verbose: int = 0
 
 
 class KernelRegressor(RegressorMixin, KernelEstimator):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mklbench.algorithms import easymkl, gram, memo, radius_margin
 from mklbench.estimators.learners import KernelLearner
 from mklbench.estimators.weights import WithoutSampleWeight
 from mklbench.kernels import Kernel
@@ -37,7 +36,7 @@ class EasyMKL(WithoutSampleWeight, KernelLearner):
     There are no weights of samples: the paper defines none.
     """
 
-    _algorithm = easymkl
+    _algorithm = "mklbench.algorithms.easymkl"
 
     kernel: Kernel = "gaussians"
     lam: float = 0.1
@@ -48,7 +47,18 @@ class EasyMKL(WithoutSampleWeight, KernelLearner):
 
 
 @dataclass(eq=False, repr=False)
-class RadiusMarginMKL(WithoutSampleWeight, KernelLearner):
+class _Margin(WithoutSampleWeight, KernelLearner):
+    """An SVM at weights by margins, to a tolerance of theirs."""
+
+    kernel: Kernel = "gaussians"
+    C: float = 3.0
+    tol: float = 1e-2
+    svm_tol: float = 1e-3
+    verbose: int = 0
+
+
+@dataclass(eq=False, repr=False)
+class RadiusMarginMKL(_Margin):
     """Weights of large margin beside the radius of the data (`mklbench.algorithms.radius_margin`).
 
     Parameters
@@ -59,30 +69,25 @@ class RadiusMarginMKL(WithoutSampleWeight, KernelLearner):
         Box constraint of the SVM, on samples in a ball of radius 1.
     tol : float, default=0.01
         Certified relative duality gap at which to stop.
-    max_iter : int, default=1000
-        Maximum number of evaluations, each of a ball and an SVM.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance at the beginning.
     verbose : int, default=0
         1 prints a line an iteration: J, its gap, active kernels, seconds.
+    max_iter : int, default=1000
+        Maximum number of evaluations, each of a ball and an SVM.
 
     Notes
     -----
     There are no weights of samples: the paper defines none.
     """
 
-    _algorithm = radius_margin
+    _algorithm = "mklbench.algorithms.radius_margin"
 
-    kernel: Kernel = "gaussians"
-    C: float = 3.0
-    tol: float = 1e-2
     max_iter: int = 1000
-    svm_tol: float = 1e-3
-    verbose: int = 0
 
 
 @dataclass(eq=False, repr=False)
-class GRAM(WithoutSampleWeight, KernelLearner):
+class GRAM(_Margin):
     """Weights of smallest radius-margin ratio (`mklbench.algorithms.gram`).
 
     Parameters
@@ -91,35 +96,30 @@ class GRAM(WithoutSampleWeight, KernelLearner):
         A bank, see `mklbench.estimators`.
     C : float, default=3.0
         Box constraint of the SVM on the combination.
-    lam : float, default=0.001
-        The ridge in units of the squared radius; at 0 the margin is hard.
     tol : float, default=0.01
         Certified relative gap of the ratio at which to stop.
-    max_iter : int, default=100
-        Maximum number of evaluations, each of a ball and the closest points of two hulls.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance for the SVM at the end.
     verbose : int, default=0
         1 prints a line an iteration: J, its gap, active kernels, seconds.
+    lam : float, default=0.001
+        The ridge in units of the squared radius; at 0 the margin is hard.
+    max_iter : int, default=100
+        Maximum number of evaluations, each of a ball and the closest points of two hulls.
 
     Notes
     -----
     There are no weights of samples: the paper defines none.
     """
 
-    _algorithm = gram
+    _algorithm = "mklbench.algorithms.gram"
 
-    kernel: Kernel = "gaussians"
-    C: float = 3.0
     lam: float = 1e-3
-    tol: float = 1e-2
     max_iter: int = 100
-    svm_tol: float = 1e-3
-    verbose: int = 0
 
 
 @dataclass(eq=False, repr=False)
-class MEMO(WithoutSampleWeight, KernelLearner):
+class MEMO(_Margin):
     """Weights of large margin and small complexity (`mklbench.algorithms.memo`).
 
     Parameters
@@ -128,32 +128,27 @@ class MEMO(WithoutSampleWeight, KernelLearner):
         A bank, see `mklbench.estimators`.
     C : float, default=3.0
         Box constraint of the SVM on the combination.
+    tol : float, default=0.01
+        Relative gap at which to stop, for theta > 0 a KKT residual.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance for the SVM at the end.
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     theta : float, default=0.0
         >= 0, what a small complexity is worth beside the margin: 0 for the margin alone. Choose it
         by cross-validation, ``GridSearchCV(MEMO(), {"theta": [0, 0.001, 0.01, 0.1]})``.
     lam : float, default=0.001
         The ridge in units of the mean diagonal; at 0 the margin is hard.
-    tol : float, default=0.01
-        Relative gap at which to stop, for theta > 0 a KKT residual.
     max_iter : int, default=300
         Maximum number of evaluations in all climbs, each of the closest points of two hulls.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance for the SVM at the end.
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
 
     Notes
     -----
     There are no weights of samples: the paper defines none.
     """
 
-    _algorithm = memo
+    _algorithm = "mklbench.algorithms.memo"
 
-    kernel: Kernel = "gaussians"
-    C: float = 3.0
     theta: float = 0.0
     lam: float = 1e-3
-    tol: float = 1e-2
     max_iter: int = 300
-    svm_tol: float = 1e-3
-    verbose: int = 0

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils.validation import _num_samples
 
-from mklbench import one_class
 from mklbench.estimators.base import KernelEstimator
 from mklbench.estimators.weights import factors
 from mklbench.kernels import GramStack, Kernel
@@ -58,7 +57,7 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
         `mklbench.estimators.base.KernelEstimator`.
     """
 
-    _algorithm = one_class
+    _algorithm = "mklbench.one_class"
 
     kernel: Kernel = "feature_gaussians"
     nu: float = 0.5

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms import krr, nkrr
 from mklbench.estimators.learners import KernelLearner, KernelRegressor
 from mklbench.kernels import Kernel
 
@@ -20,7 +19,7 @@ __all__ = ["KRR", "NKRR", "KRRClassifier", "NKRRClassifier"]
 
 @dataclass(eq=False, repr=False)
 class _KRR:
-    _algorithm = krr
+    _algorithm = "mklbench.algorithms.krr"
     _at_fixed_weights = True
 
     kernel: Kernel = "gaussian"
@@ -71,7 +70,7 @@ class KRRClassifier(_KRR, KernelLearner):
 
 @dataclass(eq=False, repr=False)
 class _NKRR:
-    _algorithm = nkrr
+    _algorithm = "mklbench.algorithms.nkrr"
 
     kernel: Kernel = "feature_gaussians"
     lam: float = 1.0

@@ -8,19 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.algorithms import (
-    ckl,
-    elastic_net,
-    hessianmkl,
-    mkl,
-    mkl_svr,
-    simplemkl,
-    smkl,
-    svm,
-    uniform,
-    vskl,
-)
-from mklbench.estimators.learners import KernelLearner, KernelRegressor, TakesMethod
+from mklbench.estimators.learners import KernelLearner, KernelRegressor, SVMLearner, TakesMethod
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import Kernel, KernelBuilder, KernelOperator, resolve
 from mklbench.kernels.banks.function_bank import FunctionKernel
@@ -45,7 +33,7 @@ _MANY = 1000
 
 
 @dataclass(eq=False, repr=False)
-class KernelSVC(KernelLearner):
+class KernelSVC(SVMLearner):
     """Support vector machine at fixed kernel weights (`mklbench.algorithms.svm`).
 
     Parameters
@@ -54,8 +42,6 @@ class KernelSVC(KernelLearner):
         See `mklbench.estimators`.
     C : float, default=1.0
         Box constraint.
-    weights : array_like of shape (M,) or None, default=None
-        Kernel weights >= 0; 1/M each if None.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
     class_weight : ClassWeights, default=None
@@ -63,6 +49,8 @@ class KernelSVC(KernelLearner):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+    weights : array_like of shape (M,) or None, default=None
+        Kernel weights >= 0; 1/M each if None.
 
     Notes
     -----
@@ -70,7 +58,7 @@ class KernelSVC(KernelLearner):
     values that it needs, in place of a Gram matrix; the solution is the same to `svm_tol`.
     """
 
-    _algorithm = svm
+    _algorithm = "mklbench.algorithms.svm"
     _at_fixed_weights = True
 
     def _built(self, samples: Any) -> KernelOperator:
@@ -84,13 +72,10 @@ class KernelSVC(KernelLearner):
     kernel: Kernel = "gaussian"
     C: float = 1.0
     weights: ArrayLike | None = None
-    svm_tol: float = 1e-3
-    class_weight: ClassWeights = None
-    verbose: int = 0
 
 
 @dataclass(eq=False, repr=False)
-class UniformMKL(TakesMethod, KernelLearner):
+class UniformMKL(TakesMethod, SVMLearner):
     """The uniform combination of kernels (`mklbench.algorithms.uniform`).
 
     Parameters
@@ -101,14 +86,14 @@ class UniformMKL(TakesMethod, KernelLearner):
         Box constraint.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance; of the joint method the certified relative duality gap.
-    method : {"auto", "libsvm", "joint"}, default="auto"
-        "libsvm" solves an SVM on the Gram matrix; "joint" one on factors, for many samples with
-        kernels on single features; "auto" takes the faster of the two. `method_` says which it was.
     class_weight : ClassWeights, default=None
         Factors on C by class label, or "balanced" for classes that all weigh the same
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+    method : {"auto", "libsvm", "joint"}, default="auto"
+        "libsvm" solves an SVM on the Gram matrix; "joint" one on factors, for many samples with
+        kernels on single features; "auto" takes the faster of the two. `method_` says which it was.
 
     Notes
     -----
@@ -116,15 +101,12 @@ class UniformMKL(TakesMethod, KernelLearner):
     single ones where it is none (`mklbench.kernels.LazyPrecomputedBank`).
     """
 
-    _algorithm = uniform
+    _algorithm = "mklbench.algorithms.uniform"
     _at_fixed_weights = True
 
     kernel: Kernel = "gaussians"
     C: float = 3.0
-    svm_tol: float = 1e-3
     method: Literal["auto", "libsvm", "joint"] = "auto"
-    class_weight: ClassWeights = None
-    verbose: int = 0
 
 
 @dataclass(eq=False, repr=False)
@@ -162,7 +144,7 @@ class MKL(TakesMethod, KernelLearner):
         1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
-    _algorithm = mkl
+    _algorithm = "mklbench.algorithms.mkl"
 
     kernel: Kernel = "simplemkl"
     C: float = 100.0
@@ -176,7 +158,7 @@ class MKL(TakesMethod, KernelLearner):
 
 
 @dataclass(eq=False, repr=False)
-class SimpleMKL(KernelLearner):
+class SimpleMKL(SVMLearner):
     """Sparse convex combination of kernels (`mklbench.algorithms.simplemkl`).
 
     Parameters
@@ -185,6 +167,13 @@ class SimpleMKL(KernelLearner):
         A bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     tol : float, default=0.01
         Certified relative duality gap at which to stop.
     objective_tol : float or None, default=None
@@ -193,30 +182,18 @@ class SimpleMKL(KernelLearner):
         Maximum number of descent directions.
     line_search_tol : float, default=0.1
         A line search ends where the slope of the objective has shrunk to this.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
-    _algorithm = simplemkl
+    _algorithm = "mklbench.algorithms.simplemkl"
 
-    kernel: Kernel = "simplemkl"
-    C: float = 100.0
     tol: float = 1e-2
     objective_tol: float | None = None
     max_iter: int = 500
     line_search_tol: float = 0.1
-    svm_tol: float = 1e-3
-    class_weight: ClassWeights = None
-    verbose: int = 0
 
 
 @dataclass(eq=False, repr=False)
-class HessianMKL(KernelLearner):
+class HessianMKL(SVMLearner):
     """Sparse convex combination of kernels by Newton's method (`mklbench.algorithms.hessianmkl`).
 
     Parameters
@@ -225,12 +202,6 @@ class HessianMKL(KernelLearner):
         A bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
-    tol : float, default=0.01
-        Certified relative duality gap at which to stop.
-    objective_tol : float or None, default=None
-        Relative change of the objective at which to stop as well; None for never.
-    max_iter : int, default=200
-        Maximum number of Newton steps.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
     class_weight : ClassWeights, default=None
@@ -238,22 +209,23 @@ class HessianMKL(KernelLearner):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         1 prints a line an iteration: J, its gap, active kernels, seconds.
+    tol : float, default=0.01
+        Certified relative duality gap at which to stop.
+    objective_tol : float or None, default=None
+        Relative change of the objective at which to stop as well; None for never.
+    max_iter : int, default=200
+        Maximum number of Newton steps.
     """
 
-    _algorithm = hessianmkl
+    _algorithm = "mklbench.algorithms.hessianmkl"
 
-    kernel: Kernel = "simplemkl"
-    C: float = 100.0
     tol: float = 1e-2
     objective_tol: float | None = None
     max_iter: int = 200
-    svm_tol: float = 1e-3
-    class_weight: ClassWeights = None
-    verbose: int = 0
 
 
 @dataclass(eq=False, repr=False)
-class SMKL(KernelLearner):
+class SMKL(SVMLearner):
     """Weights of at most so many kernels (`mklbench.algorithms.smkl`).
 
     Parameters
@@ -262,6 +234,13 @@ class SMKL(KernelLearner):
         A bank, see `mklbench.estimators`.
     C : float, default=3.0
         Box constraint.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        Prints nothing at any value.
     lam : float, default=0.1
         Factor > 0 on the squared norm of the weights: the larger, the more alike they are.
     cardinality : int, default=3
@@ -274,16 +253,9 @@ class SMKL(KernelLearner):
         this relative gap.
     max_iter : int, default=50
         Maximum number of rounds, or of SVMs of "exact".
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        Prints nothing at any value.
     """
 
-    _algorithm = smkl
+    _algorithm = "mklbench.algorithms.smkl"
 
     kernel: Kernel = "gaussians"
     C: float = 3.0
@@ -292,9 +264,6 @@ class SMKL(KernelLearner):
     method: Literal["alternating", "exact"] = "alternating"
     tol: float = 1e-2
     max_iter: int = 50
-    svm_tol: float = 1e-3
-    class_weight: ClassWeights = None
-    verbose: int = 0
 
 
 @dataclass(eq=False, repr=False)
@@ -324,7 +293,7 @@ class MKLRegressor(TakesMethod, KernelRegressor):
         1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
-    _algorithm = mkl_svr
+    _algorithm = "mklbench.algorithms.mkl_svr"
 
     kernel: Kernel = "simplemkl"
     C: float = 100.0
@@ -336,7 +305,7 @@ class MKLRegressor(TakesMethod, KernelRegressor):
 
 
 @dataclass(eq=False, repr=False)
-class ElasticNetMKL(TakesMethod, KernelLearner):
+class ElasticNetMKL(TakesMethod, SVMLearner):
     """Kernels between a sparse combination and their plain sum (`mklbench.algorithms.elastic_net`).
 
     Parameters
@@ -345,6 +314,13 @@ class ElasticNetMKL(TakesMethod, KernelLearner):
         Name or callable of a bank, see `mklbench.estimators`.
     C : float, default=3.0
         Box constraint.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance, to begin with.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     mix : float, default=0.5
         In (0, 1], the share of the squared norms: 1 for the plain sum of kernels, towards 0 for
         sparse weights.
@@ -352,34 +328,24 @@ class ElasticNetMKL(TakesMethod, KernelLearner):
         Certified relative duality gap at which to stop.
     max_iter : int, default=1000
         Maximum number of changes of the weights.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance, to begin with.
     method : {"auto", "libsvm", "joint"}, default="auto"
         "libsvm" takes SVMs and weights in turn; "joint" finds all together on factors, for many
         samples with kernels on single features; "auto" takes what is faster. `method_` says which
         it was.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
-    _algorithm = elastic_net
+    _algorithm = "mklbench.algorithms.elastic_net"
 
     kernel: str | KernelBuilder = "gaussians"
     C: float = 3.0
     mix: float = 0.5
     tol: float = 1e-4
     max_iter: int = 1000
-    svm_tol: float = 1e-3
     method: Literal["auto", "libsvm", "joint"] = "auto"
-    class_weight: ClassWeights = None
-    verbose: int = 0
 
 
 @dataclass(eq=False, repr=False)
-class VSKL(TakesMethod, KernelLearner):
+class VSKL(TakesMethod, SVMLearner):
     """Kernels in groups, few of each and all groups (`mklbench.algorithms.vskl`).
 
     Parameters
@@ -388,6 +354,13 @@ class VSKL(TakesMethod, KernelLearner):
         A bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     q : float, default=2.0
         >= 1, `math.inf` included; the larger, the more alike are the groups' norms.
     groups : str or GroupLists, default="bank"
@@ -401,37 +374,25 @@ class VSKL(TakesMethod, KernelLearner):
         Maximum number of steps of the mirror descent.
     step_size : float or None, default=None
         Factor A of the step size; 3 times the square root of the number of groups if None.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
     method : {"auto", "libsvm", "joint"}, default="auto"
         "libsvm" is the mirror descent; "joint" finds all together on factors, for many samples with
         kernels on single features; "auto" takes the second where it is faster and neither
         `objective_tol` nor `step_size` is given. `method_` says which it was.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
-    _algorithm = vskl
+    _algorithm = "mklbench.algorithms.vskl"
 
-    kernel: Kernel = "simplemkl"
-    C: float = 100.0
     q: float = 2.0
     groups: str | GroupLists = "bank"
     tol: float = 1e-2
     objective_tol: float | None = None
     max_iter: int = 1000
     step_size: float | None = None
-    svm_tol: float = 1e-3
     method: Literal["auto", "libsvm", "joint"] = "auto"
-    class_weight: ClassWeights = None
-    verbose: int = 0
 
 
 @dataclass(eq=False, repr=False)
-class CKL(KernelLearner):
+class CKL(SVMLearner):
     """Kernels in groups, few of each and few groups; l_p-norm MKL (`mklbench.algorithms.ckl`).
 
     Parameters
@@ -440,6 +401,13 @@ class CKL(KernelLearner):
         A bank, see `mklbench.estimators`.
     C : float, default=100.0
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
+    svm_tol : float, default=0.001
+        LIBSVM's stopping tolerance.
+    class_weight : ClassWeights, default=None
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+    verbose : int, default=0
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     q : float, default=0.75
         1/2 <= q < 1, the smaller the sparser across groups. With groups of one kernel this is
         l_p-norm MKL, p = q / (1 - q).
@@ -452,24 +420,12 @@ class CKL(KernelLearner):
         Relative change of the objective at which to stop as well; None for never.
     max_iter : int, default=1000
         Maximum number of changes of the weights.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
-    _algorithm = ckl
+    _algorithm = "mklbench.algorithms.ckl"
 
-    kernel: Kernel = "simplemkl"
-    C: float = 100.0
     q: float = 0.75
     groups: str | GroupLists = "bank"
     tol: float = 1e-2
     objective_tol: float | None = None
     max_iter: int = 1000
-    svm_tol: float = 1e-3
-    class_weight: ClassWeights = None
-    verbose: int = 0

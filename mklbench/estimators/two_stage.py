@@ -16,19 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from mklbench.algorithms import (
-    align,
-    align_sdp,
-    alignf,
-    best_kernel,
-    cka,
-    early_fusion,
-    f_heuristic,
-    late_fusion,
-    pwmk,
-    svr,
-)
-from mklbench.estimators.learners import KernelLearner, KernelRegressor
+from mklbench.estimators.learners import KernelLearner, KernelRegressor, SVMLearner
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import Kernel
 from mklbench.kernels.groups import GroupLists
@@ -63,8 +51,12 @@ class _WithLearner:
     verbose: int = 0
 
 
+@dataclass(eq=False, repr=False)
 class _WithFolds(KernelLearner):
     """A random state in the place of the seed of the folds."""
+
+    folds: int = 5
+    random_state: int | np.random.RandomState | None = 0
 
     _parameter_constraints = KernelLearner._parameter_constraints | {
         "random_state": ["random_state"]
@@ -110,7 +102,7 @@ class Align(_WithLearner, KernelLearner):
     count every row that is not left out once, so that it is not the row twice.
     """
 
-    _algorithm = align
+    _algorithm = "mklbench.algorithms.align"
 
 
 @dataclass(eq=False, repr=False)
@@ -145,7 +137,7 @@ class AlignF(_WithLearner, KernelLearner):
     count every row that is not left out once, so that it is not the row twice.
     """
 
-    _algorithm = alignf
+    _algorithm = "mklbench.algorithms.alignf"
 
     programme: str = "alignment"
 
@@ -186,14 +178,14 @@ class AlignSDP(_WithLearner, KernelLearner):
     count every row that is not left out once, so that it is not the row twice.
     """
 
-    _algorithm = align_sdp
+    _algorithm = "mklbench.algorithms.align_sdp"
 
     tol: float = 1e-3
     max_iter: int = 200
 
 
 @dataclass(eq=False, repr=False)
-class CKA(KernelLearner):
+class CKA(SVMLearner):
     """The combination of largest alignment, of either sign (`mklbench.algorithms.cka`).
 
     Parameters
@@ -216,13 +208,10 @@ class CKA(KernelLearner):
     not left out once, so that it is not the row twice.
     """
 
-    _algorithm = cka
+    _algorithm = "mklbench.algorithms.cka"
 
     kernel: Kernel = "gaussians"
     C: float = 3.0
-    svm_tol: float = 1e-3
-    class_weight: ClassWeights = None
-    verbose: int = 0
 
 
 @dataclass(eq=False, repr=False)
@@ -252,7 +241,7 @@ class EarlyFusion(_WithLearner, KernelLearner):
         Prints nothing at any value: there are no iterations to tell of.
     """
 
-    _algorithm = early_fusion
+    _algorithm = "mklbench.algorithms.early_fusion"
 
     kernel: Kernel = "gaussian"
     C: float = 1.0
@@ -288,7 +277,7 @@ class LateFusion(_WithLearner, KernelLearner):
         "features"; or lists of kernel indices.
     """
 
-    _algorithm = late_fusion
+    _algorithm = "mklbench.algorithms.late_fusion"
     _combines = False
 
     vote: bool = False
@@ -296,7 +285,7 @@ class LateFusion(_WithLearner, KernelLearner):
 
 
 @dataclass(eq=False, repr=False)
-class BestKernel(_WithLearner, _WithFolds):
+class BestKernel(_WithFolds, _WithLearner):
     """The best single kernel by cross-validation (`mklbench.algorithms.best_kernel`).
 
     Parameters
@@ -329,10 +318,7 @@ class BestKernel(_WithLearner, _WithFolds):
     count once, whatever they weigh, so that it is not the row twice.
     """
 
-    _algorithm = best_kernel
-
-    folds: int = 5
-    random_state: int | np.random.RandomState | None = 0
+    _algorithm = "mklbench.algorithms.best_kernel"
 
 
 @dataclass(eq=False, repr=False)
@@ -355,7 +341,7 @@ class KernelSVR(KernelRegressor):
         Prints nothing at any value: there are no iterations to tell of.
     """
 
-    _algorithm = svr
+    _algorithm = "mklbench.algorithms.svr"
     _at_fixed_weights = True
 
     kernel: Kernel = "gaussian"
@@ -393,7 +379,7 @@ class AlignRegressor(KernelRegressor):
     count every row that is not left out once, so that it is not the row twice.
     """
 
-    _algorithm = align
+    _algorithm = "mklbench.algorithms.align"
 
     kernel: Kernel = "feature_gaussians"
     learner: str = "krr"
@@ -433,13 +419,13 @@ class AlignFRegressor(AlignRegressor):
     count every row that is not left out once, so that it is not the row twice.
     """
 
-    _algorithm = alignf
+    _algorithm = "mklbench.algorithms.alignf"
 
     programme: str = "alignment"
 
 
 @dataclass(eq=False, repr=False)
-class PWMK(_WithFolds):
+class PWMK(_WithFolds, SVMLearner):
     """Kernels weighted by what each is worth alone (`mklbench.algorithms.pwmk`).
 
     Parameters
@@ -448,13 +434,6 @@ class PWMK(_WithFolds):
         A bank, see `mklbench.estimators`.
     C : float, default=3.0
         Box constraint, of the machines on single kernels as well.
-    delta : float, default=0.0
-        The threshold as a share of the smallest accuracy, in [0, 1]; at 1 the worst kernel is left
-        out.
-    folds : int, default=5
-        Number of folds in which the kernels are tried.
-    random_state : int, RandomState or None, default=0
-        Seed of the folds; None for others at each fit.
     svm_tol : float, default=0.001
         LIBSVM's stopping tolerance.
     class_weight : ClassWeights, default=None
@@ -462,6 +441,13 @@ class PWMK(_WithFolds):
         (`mklbench.estimators.weights`).
     verbose : int, default=0
         Prints nothing at any value: there are no iterations to tell of.
+    folds : int, default=5
+        Number of folds in which the kernels are tried.
+    random_state : int, RandomState or None, default=0
+        Seed of the folds; None for others at each fit.
+    delta : float, default=0.0
+        The threshold as a share of the smallest accuracy, in [0, 1]; at 1 the worst kernel is left
+        out.
 
     Notes
     -----
@@ -469,16 +455,11 @@ class PWMK(_WithFolds):
     count once, whatever they weigh, so that it is not the row twice.
     """
 
-    _algorithm = pwmk
+    _algorithm = "mklbench.algorithms.pwmk"
 
     kernel: Kernel = "gaussians"
     C: float = 3.0
     delta: float = 0.0
-    folds: int = 5
-    random_state: int | np.random.RandomState | None = 0
-    svm_tol: float = 1e-3
-    class_weight: ClassWeights = None
-    verbose: int = 0
 
 
 class FHeuristic(_WithLearner, KernelLearner):
@@ -510,4 +491,4 @@ class FHeuristic(_WithLearner, KernelLearner):
     count every row that is not left out once, so that it is not the row twice.
     """
 
-    _algorithm = f_heuristic
+    _algorithm = "mklbench.algorithms.f_heuristic"

@@ -39,20 +39,6 @@ def fitting(builder: Callable[..., Any], solve: Callable[..., Solution], shape: 
     return max(kernels.building, kernels.kept + solving(solve, kernels, shape))
 
 
-def auto_avoids_matrices(
-    builder: Callable[..., Any], solve: Callable[..., Solution], shape: Shape
-) -> bool:
-    """Tell whether method=auto would form no Gram matrix where another method does.
-
-    Parameters are those of `fitting`.
-    """
-    kernels = memory_of(builder, shape)
-    return (
-        _on_factors(solve, kernels, shape) is None
-        and _on_factors(solve, kernels, shape, "auto") is not None
-    )
-
-
 def searching(
     builder: Callable[..., Any], solve: Callable[..., Solution], shape: Shape, folds: int
 ) -> float:
@@ -80,9 +66,7 @@ def solving(solve: Callable[..., Solution], kernels: Memory, shape: Shape) -> fl
     return needed + min(gram_bytes(shape.n, _CACHED), _CACHE)
 
 
-def _on_factors(
-    solve: Callable[..., Solution], kernels: Memory, shape: Shape, method: str = ""
-) -> float | None:
+def _on_factors(solve: Callable[..., Solution], kernels: Memory, shape: Shape) -> float | None:
     """Return the bytes of a fit by the joint method; None where Gram matrices are formed."""
     algorithm = algorithm_of(solve)
     given = unbound(solve)[1]
@@ -90,7 +74,7 @@ def _on_factors(
     def option(name: str) -> Any:
         return given.get(name, algorithm.default(name))
 
-    method = method or str(option("method"))
+    method = str(option("method"))
     tol = option("tol") or option("svm_tol")
     if "method" not in algorithm.options or tol is None:
         return None

@@ -9,6 +9,8 @@ samples and the support vectors only, in blocks of rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -17,7 +19,7 @@ from mklbench.certify import Loss, PrimalDualPoint, Squares, Tube
 from mklbench.kernels.banks.function_bank import FunctionKernel
 from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.euclidean import distances_of_products
-from mklbench.kernels.functions import Gaussian, Polynomial
+from mklbench.kernels.functions import Gaussian
 from mklbench.libsvm import SVM, SVR, fit_within_limit
 from mklbench.optim.problem import Problem
 from mklbench.optim.ridge import coefficients, hadamard_power, ridges
@@ -29,8 +31,6 @@ Array = NDArray[np.float64]
 
 # Bytes of one block of kernel values.
 _BLOCK = 2**21
-# The rounding of LIBSVM's single precision, in units of its tolerance; that of the Gram matrices.
-_ROUNDING = 2.0
 # Coefficients are at their bound from this share below it.
 _AT_BOUND = 1e-12
 # A ridge regression is solved at this relative gap, which is rounding and nothing else.
@@ -59,12 +59,12 @@ def train_svm(
     if (
         problem.sample_weight is None  # LIBSVM on features has no bound for each sample
         and isinstance(operator, FunctionKernel)
-        and _is_known(operator)
+        and isinstance(operator.function, Gaussian)
     ):
         check_samples(operator, len(problem.y))
         (weight,) = fixed_weights(operator, weights)
         if weight > 0:
-            return _train_on_features(operator, problem, weight)
+            return _train_on_features(operator, operator.function, problem, weight)
     return _train(problem.machine(), problem.loss, operator, weights)
 
 
@@ -82,24 +82,24 @@ def train_svr(
     return _train(machine, Tube(machine.y, machine.upper, float(epsilon)), operator, weights)
 
 
-def train_ridge(
+def train_ridges(
     operator: KernelOperator,
     targets: Array,
-    lam: float,
+    lams: Sequence[float],
     sample_weight: ArrayLike | None,
     weights: float | ArrayLike | None = None,
     degree: int = 1,
-) -> Solution:
-    """Do so for one kernel ridge regression, on (sum_m weights_m K_m)^degree, entry by entry."""
+) -> list[Solution]:
+    """Do so for a kernel ridge regression at each lambda, on K entry by entry to a power."""
     check_samples(operator, len(targets))
     mu = fixed_weights(operator, weights)
     K = hadamard_power(operator.gram(mu), degree)
-    ridge = ridges(lam, sample_weight, len(targets))
-    return ridge_solution(K, targets, ridge, mu, coefficients(K, targets, ridge), degree)
+    each = (ridges(lam, sample_weight, len(targets)) for lam in lams)
+    return [_ridge_solution(K, targets, ridge, mu, degree) for ridge in each]
 
 
-def ridge_solution(
-    K: Array, y: Array, lam: float | Array, weights: Array, alpha: Array, degree: int
+def _ridge_solution(
+    K: Array, y: Array, lam: float | Array, weights: Array, degree: int
 ) -> Solution:
     """Return a ridge regression with the gap of its numbers.
 
@@ -113,11 +113,10 @@ def ridge_solution(
         lambda, of each sample where these have weights.
     weights : ndarray of shape (M,)
         Of the kernels in K.
-    alpha : ndarray of shape (n,)
-        (K + lambda I)^-1 y.
     degree : int
         d of the kernel.
     """
+    alpha = coefficients(K, y, lam)
     point = PrimalDualPoint.of_one_kernel(Squares(y, lam), K @ alpha, alpha)
     bounds = certify.bounds(point, Simplex())
     objective = 2.0 * bounds.lower
@@ -182,15 +181,19 @@ def _certified(
     )
 
 
-def _train_on_features(kernel: FunctionKernel, problem: Problem, weight: float) -> Solution:
-    """Train one SVM on weight * k, for a Gaussian or a polynomial k.
+def _train_on_features(
+    kernel: FunctionKernel, function: Gaussian, problem: Problem, weight: float
+) -> Solution:
+    """Train one SVM on weight * k, for a Gaussian k.
 
     With beta = weight * alpha it is the SVM on k alone with the bound weight * C.
 
     Parameters
     ----------
     kernel : FunctionKernel
-        The kernel function k, on n training samples.
+        The kernel k, on n training samples.
+    function : Gaussian
+        Its function.
     problem : Problem
         The labels of these samples, without weights of samples.
     weight : float
@@ -203,7 +206,7 @@ def _train_on_features(kernel: FunctionKernel, problem: Problem, weight: float) 
         C=weight * problem.C,
         tol=problem.svm_tol,
         class_weight={float(label): factor for label, factor in problem.class_weight.items()},
-        **_options(kernel),
+        gamma=function.gamma,
     )
     seconds = fit_within_limit(machine, kernel.samples, labels)
     dual_coef = np.zeros(len(labels))
@@ -213,70 +216,26 @@ def _train_on_features(kernel: FunctionKernel, problem: Problem, weight: float) 
     )  # by all but the rounding of a division
     dual_coef[at_bound] = (labels * upper)[at_bound]
     intercept = float(machine.intercept_[0])
-    outputs = weight * _outputs(kernel, dual_coef)
-
-    def is_done(outputs: Array) -> bool:
-        left = _violation(labels - outputs, dual_coef, labels > 0, upper)
-        return left <= _ROUNDING * problem.svm_tol
-
     return _certified(
         np.array([weight]),
         problem.loss,
-        outputs,
+        weight * _outputs(kernel, function, dual_coef),
         dual_coef,
         intercept,
-        # In single precision, too: LIBSVM keeps kernel values so, and sees no others.
-        converged=is_done(outputs) or is_done(weight * _outputs(kernel, dual_coef, single=True)),
+        converged=bool((machine.n_iter_ < machine.max_iter).all()),
         svm_seconds=seconds,
     )
 
 
-def _is_known(kernel: FunctionKernel) -> bool:
-    """Tell whether LIBSVM has the kernel function."""
-    return isinstance(kernel.function, Gaussian | Polynomial)
-
-
-def _options(kernel: FunctionKernel) -> dict[str, object]:
-    """Return what scikit-learn's SVC calls the kernel function."""
-    function = kernel.function
-    if isinstance(function, Gaussian):
-        return {"kernel": "rbf", "gamma": function.gamma}
-    assert isinstance(function, Polynomial)
-    if function.degree == 1 and function.offset == 0.0:
-        return {"kernel": "linear"}
-    return {"kernel": "poly", "degree": function.degree, "coef0": function.offset, "gamma": 1.0}
-
-
-def _outputs(kernel: FunctionKernel, a: Array, single: bool = False) -> Array:
-    """Return K a (n,), for the kernel alone, from blocks of the columns with a_i != 0.
-
-    With `single` kernel values are rounded to single precision.
-    """
+def _outputs(kernel: FunctionKernel, function: Gaussian, a: Array) -> Array:
+    """Return K a (n,), for the kernel alone, from blocks of the columns with a_i != 0."""
     support = np.flatnonzero(a)
-    X, vectors, function = kernel.samples, kernel.samples[support], kernel.function
+    X, vectors = kernel.samples, kernel.samples[support]
     outputs = np.empty(len(X))
     rows = max(1, _BLOCK // (8 * max(1, len(support))))
     for start in range(0, len(X), rows):
         few = slice(start, start + rows)
-        if isinstance(function, Gaussian):
-            # Products, as of training samples: what they lose is far below the tolerance.
-            distances = distances_of_products(vectors, X[few])
-            block = function.of_distances(distances, out=distances).T
-        else:
-            block = function(X[few], vectors)
-        if single:
-            block = block.astype(np.float32).astype(np.float64)
-        outputs[few] = block @ a[support]
+        # Products, as of training samples: what they lose is far below the tolerance.
+        distances = distances_of_products(vectors, X[few])
+        outputs[few] = function.of_distances(distances, out=distances).T @ a[support]
     return outputs
-
-
-def _violation(slopes: Array, a: Array, positive: NDArray[np.bool_], upper: Array) -> float:
-    """Return the maximal violation of the KKT conditions (`mklbench.libsvm`), 0 if there is none.
-
-    `slopes` are those of the dual in each a_i: the largest of one that may grow, minus the smallest
-    of one that may shrink.
-    """
-    may_grow = np.where(positive, a < upper, a < 0.0)
-    may_shrink = np.where(positive, a > 0.0, a > -upper)
-    steepest = float(slopes[may_grow].max(initial=-np.inf))
-    return max(0.0, steepest - float(slopes[may_shrink].min(initial=np.inf)))

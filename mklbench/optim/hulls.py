@@ -27,9 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.certify import Bounds
+from mklbench.errors import InputError
+from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVM
 from mklbench.optim import interior_point
 from mklbench.optim.interior_point import Programme
+from mklbench.optim.svm_value import balanced
 
 Array = NDArray[np.float64]
 
@@ -84,12 +87,6 @@ class ClosestPoints:
         lower = float(max(ahead, 0.0)) ** 2 / upper if upper > 0 else 0.0
         return Bounds(upper, min(lower, upper))
 
-    @property
-    def intercept(self) -> float:
-        """That of the hyperplane half way between the points."""
-        middle = self.shares @ self.outputs
-        return -0.5 * float(middle)
-
 
 class Hulls:
     """The hulls of two classes, for one kernel after the other.
@@ -142,12 +139,47 @@ class Hulls:
             best = min([best, *candidates], key=_quality)
         return best
 
+    def ridged(self, K: Array, lam: float, may_meet: bool = False) -> ClosestPoints:
+        """Return the closest points with the ridge lam on the diagonal.
+
+        Raises
+        ------
+        InputError
+            If there is no ridge, and the hulls meet though they may not.
+        """
+        system = K.copy()
+        system[np.diag_indices_from(system)] += lam
+        found = self.closest(system, lam * float(np.square(balanced(self.y)).sum()))
+        meets = found.squared_distance <= MEETING * float(K.diagonal().mean())
+        if lam == 0 and meets and not may_meet:
+            raise InputError(
+                "lam=0 asks for kernels that separate the classes, and these overlap: choose lam "
+                "above 0, or narrower Gaussians."
+            )
+        return found
+
     def _by_libsvm(self, K: Array, box: float, tol: float) -> Array | None:
         """Return the alpha (n,) of the SVM with this box; None where one reaches it."""
         machine = SVM(self.y, box, tol=tol)
         alpha = np.abs(machine.solve(K).dual_coef)
         self.calls, self.seconds = self.calls + 1, self.seconds + machine.seconds
         return None if alpha.max() >= box else alpha
+
+
+def unit_diagonals(bank: Bank) -> Array:
+    """Return the weights (M,) at which each kernel has the mean diagonal 1, 0 for those of zeros.
+
+    Raises
+    ------
+    InputError
+        If all are zero.
+    """
+    means = np.maximum(bank.traces() / bank.n_samples, 0.0)
+    if not means.any():
+        raise InputError(
+            f"all {bank.n_kernels} kernels have the trace 0: choose kernels that are not zero."
+        )
+    return np.divide(1.0, means, out=np.zeros_like(means), where=means > 0)
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,15 @@ from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
 from mklbench.optim import fallback
 from mklbench.optim.inner_svm import InnerSVM
-from mklbench.optim.kernel_search import Found, IndependentSearch, KernelSearch, distinct, is_new
+from mklbench.optim.kernel_search import (
+    Found,
+    IndependentSearch,
+    KernelSearch,
+    distinct,
+    is_new,
+    slide,
+)
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
-from mklbench.optim.sliding import slide
 from mklbench.optim.svm_value import balanced
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Mixture

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
+from mklbench.iterations import History
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.libsvm import check_box, check_tol, check_tol_of_classes, class_factors
-from mklbench.optim.fixed_kernel import train_ridge, train_svm, train_svr
+from mklbench.optim.fixed_kernel import train_ridges, train_svm, train_svr
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import check_bank, check_samples
 from mklbench.solution import Solution
@@ -119,7 +120,7 @@ class Learner:
             by_row = np.asarray(self.sample_weight, dtype=np.float64)
             own = by_row[slice(None) if rows is None else rows]
         if self.kind == "krr":
-            return train_ridge(bank, y, self.lam, own, weights)
+            return train_ridges(bank, y, [self.lam], own, weights)[0]
         if self.kind == "svr":
             return train_svr(bank, y, self.C, self.epsilon, self.svm_tol, own, weights)
         problem = Problem.of(y, self.C, self.class_weight, own, self.svm_tol)
@@ -128,6 +129,45 @@ class Learner:
     def importance(self, n: int) -> Array:
         """Return the sample weights (n,), ones where there are none."""
         return np.ones(n) if self.sample_weight is None else np.array(self.sample_weight, float)
+
+
+def after_first_stage(
+    solution: Solution,
+    objective: float,
+    gap: float,
+    tol: float,
+    history: History,
+    calls: int = 0,
+    svm_seconds: float = 0.0,
+) -> Solution:
+    """Return the machine of a second stage as the solution of both.
+
+    Parameters
+    ----------
+    solution : Solution
+        The machine, whose gap counts, too.
+    objective, gap : float
+        Of the first stage, converged where the gap is at most `tol`.
+    tol : float
+        The gap asked for.
+    history : list of dict
+        Of the first stage, which stays as it is.
+    calls : int, default=0
+        SVM problems that the first stage solved.
+    svm_seconds : float, default=0.0
+        Seconds that it spent in them.
+    """
+    calls += solution.n_svm_calls
+    return replace(
+        solution,
+        objective=objective,
+        gap=max(gap, solution.gap),
+        n_svm_calls=calls,
+        n_iter=len(history),
+        converged=bool(solution.converged and gap <= tol),
+        history=[*history[:-1], {**history[-1], "n_svm_calls": float(calls)}],
+        svm_seconds=svm_seconds + solution.svm_seconds,
+    )
 
 
 def are_labels(y: Array) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ the objective at fixed alpha (Danskin): -1/2 d(a' K_w a)/dw. For a bank that is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
@@ -16,7 +17,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import certify
+from mklbench import certify, iterations
 from mklbench.certify import Bounds, PrimalDualPoint
 from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, KernelOperator
@@ -177,6 +178,55 @@ class Objective:
             history=history,
             svm_seconds=self.machine.seconds,
         )
+
+
+def descend(
+    objective: Objective,
+    point: Point,
+    certified: Callable[[Point], tuple[Point, float]],
+    step: Callable[[Point, float], Point],
+    tol: float,
+    objective_tol: float | None,
+    max_iter: int,
+) -> Solution:
+    """Return where steps lead from a point, until the certified gap is at most `tol`.
+
+    Where an inexact SVM hides any further decrease it is made more accurate.
+
+    Parameters
+    ----------
+    objective : Objective
+        J.
+    point : Point
+        Where to begin.
+    certified : callable
+        Returns a point, or the same with a more accurate SVM, and its relative gap.
+    step : callable
+        Returns the point after one with this gap, the point itself where nothing is lower.
+    tol : float
+        The gap asked for.
+    objective_tol : float or None
+        It ends as well where a step changes J by less than this share of it.
+    max_iter : int
+        Maximum number of steps.
+    """
+    history = iterations.begin()
+    while True:
+        point, gap = certified(point)
+        calls, weights = objective.machine.calls, point.weights
+        iterations.note(history, weights, objective=point.objective, gap=gap, n_svm_calls=calls)
+        ended = len(history) > 1 and settled(
+            history[-2]["objective"], point.objective, objective_tol
+        )
+        if gap <= tol or ended or len(history) > max_iter:
+            break
+        following = step(point, gap)
+        if following is point:
+            if not objective.tighten():
+                break
+            following = objective(point.weights)
+        point = following
+    return objective.solution(point, gap=gap, converged=gap <= tol or ended, history=history)
 
 
 def settled(before: float, now: float, objective_tol: float | None) -> bool:

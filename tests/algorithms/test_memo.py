@@ -8,7 +8,7 @@ import io
 import conic_twins
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from problems import random_problem, random_stack
 from sklearn.svm import SVC
@@ -136,22 +136,6 @@ def test_limits() -> None:
         memo.solve(PrecomputedBank(np.zeros((2, N, N))), y)
     padded = np.concatenate([stack, np.zeros((1, N, N))])
     assert memo.solve(PrecomputedBank(padded), y).weights[-1] == 0.0
-
-
-def test_a_path_of_C_is_what_solve_returns_one_by_one_from_one_search() -> None:
-    stack, y = small()
-    bank, Cs = PrecomputedBank(stack), [0.1, 10.0, 1.0]
-    together = memo.solve_path(bank, y, Cs, theta=0.3)
-    for C, found in zip(Cs, together, strict=True):
-        alone = memo.solve(bank, y, C, theta=0.3)
-        assert_array_equal(found.weights, alone.weights)
-        assert_array_equal(found.dual_coef, alone.dual_coef)
-        assert found.history == alone.history
-    largest = [np.abs(found.dual_coef).max() for found in together]
-    assert largest[0] == pytest.approx(0.1)
-    assert largest[0] < largest[2] <= largest[1]
-    with pytest.raises(InputError, match="C=-1"):
-        memo.solve_path(bank, y, [1.0, -1.0])
 
 
 def test_the_objective_is_that_of_mklpy() -> None:

@@ -212,14 +212,8 @@ def test_gram_matrices_stand_beside_features() -> None:
     assert cross_val_score(models[1], frame, LABELS, cv=3).mean() > 0.6
 
 
-def test_a_bank_that_cannot_predict_is_refused_in_fit() -> None:
+def test_a_bank_of_banks_on_columns_is_the_list_of_them() -> None:
     X = FRAME[["age", "dose"]].to_numpy()
-
-    def halves(X: Any) -> ConcatenatedBank:
-        return ConcatenatedBank([gaussian(X[:, :1]), gaussian(X[:, 1:])])
-
-    with pytest.raises(InputError, match="cannot be had at new samples"):
-        MKL(kernel=halves).fit(X, LABELS)
 
     def mended(X: Any) -> ConcatenatedBank:
         columns = [slice(0, 1), slice(1, 2)]

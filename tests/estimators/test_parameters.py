@@ -46,7 +46,7 @@ def defaults(function: Callable[..., Any]) -> dict[str, Any]:
 def test_parameters_and_defaults_are_those_of_solve(name: str) -> None:
     estimator = getattr(mklbench, name)
     given = estimator()._hyperparameters()  # as `solve` names them
-    taken = dict(list(defaults(estimator._algorithm.solve).items())[2:])  # after kernels and labels
+    taken = dict(list(defaults(estimator()._module.solve).items())[2:])  # after kernels and labels
     theirs = {
         key: value
         for key, value in taken.items()
@@ -77,7 +77,7 @@ def test_every_estimator_is_listed_by_its_module() -> None:
         for name, item in vars(module).items()
         if inspect.isclass(item) and item.__module__ == module.__name__ and name[0] != "_"
     }
-    bases = {"KernelEstimator", "KernelLearner", "KernelRegressor", "ReadableModel"}
+    bases = {"KernelEstimator", "KernelLearner", "KernelRegressor", "ReadableModel", "SVMLearner"}
     assert defined - bases - {
         "EndsEarly",
         "Frames",

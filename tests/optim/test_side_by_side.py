@@ -14,7 +14,7 @@ from problems import random_stack
 from mklbench import multiclass
 from mklbench.algorithms import ckl, vskl
 from mklbench.errors import InputError
-from mklbench.kernels import Bank, PrecomputedBank, ScaledBank
+from mklbench.kernels import PrecomputedBank, ScaledBank
 from mklbench.optim import alternation
 from mklbench.solution import Solution
 
@@ -29,18 +29,14 @@ SOLVERS: dict[str, tuple[Callable[..., Solution], Callable[..., list[Solution]],
 
 
 @pytest.mark.parametrize(("solve", "solve_all", "q"), SOLVERS.values(), ids=SOLVERS)
-@pytest.mark.parametrize("scale", [None, 0.1])
 def test_several_labels_are_learned_as_each_alone(
     solve: Callable[..., Solution],
     solve_all: Callable[..., list[Solution]],
     q: float,
-    scale: float | None,
 ) -> None:
     """Some of them need more iterations than others."""
     stack, y = random_stack(n=60, n_kernels=12)
-    bank: Bank = PrecomputedBank(stack, GROUPS)
-    if scale is not None:
-        bank = ScaledBank(bank, np.full(12, scale))
+    bank = ScaledBank(PrecomputedBank(stack, GROUPS), np.full(12, 0.1))
     rng = np.random.default_rng(3)
     labels = [y, rng.permutation(y), -y, np.where(np.arange(60) < 5, 1.0, -1.0)]
     together = solve_all(bank, labels, 10.0, q=q, tol=1e-3)

@@ -12,8 +12,8 @@ from problems import random_problem
 from mklbench.algorithms import ikl
 from mklbench.kernels import Family, isotropic_gaussians, product_gaussians
 from mklbench.libsvm import SVM
-from mklbench.optim import sliding
-from mklbench.optim.sliding import merged, slide
+from mklbench.optim import kernel_search
+from mklbench.optim.kernel_search import merged, slide
 from mklbench.solution import Mixture
 
 Array = NDArray[np.float64]
@@ -70,7 +70,7 @@ class TestSlide:
         family = build(X)
         known = kernels_of(family)
         kept = slide(family, SVM(y, 2.0), known, 8, 1e-6)
-        monkeypatch.setattr(sliding, "_BYTES_KEPT", 4 * 60**2)  # one of three
+        monkeypatch.setattr(kernel_search, "_BYTES_KEPT", 4 * 60**2)  # one of three
         again = slide(family, SVM(y, 2.0), known, 8, 1e-6)
         assert value(family, y, 2.0, again) == pytest.approx(value(family, y, 2.0, kept), rel=1e-3)
 

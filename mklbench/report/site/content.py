@@ -131,7 +131,7 @@ def _classes(algorithms: Iterable[str], config_dir: str | None) -> dict[str, str
 
     estimators = importlib.import_module("mklbench.estimators")
     by_module = {
-        getattr(estimator, "_algorithm").__name__: name  # noqa: B009
+        getattr(estimator, "_algorithm"): name  # noqa: B009
         for name in sorted(estimators.__all__, reverse=True)
         for estimator in [getattr(mklbench, name)]
         if issubclass(estimator, ClassifierMixin)
