@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mklbench.data.numbers import plain_number
-from mklbench.data.own import Body, Table
+from mklbench.data.own import UNNAMED, Body, Table
 from mklbench.data.schema import Layout
 from mklbench.data.tables import Cells, excerpt, text_of
 from mklbench.errors import DataError
@@ -109,7 +109,10 @@ def _by_sample(bodies: Sequence[Body], views: Sequence[str], place: str) -> list
             f"{place} share no name of a sample, such as {shown}: the first column, or one that "
             "has the same name in all files, has to name the samples alike."
         )
-    if all(name.isdigit() for name in named[0][first]) and len(set(called)) > 1:
+    # An index without a name is called "index" in what is read of a parquet file.
+    keys = [body.header[c] if body.header else "" for body, c in zip(bodies, chosen, strict=True)]
+    unnamed = any(key == "index" or UNNAMED.fullmatch(key) for key in keys)
+    if all(name.isdigit() for name in named[0][first]) and (unnamed or len(set(called)) > 1):
         raise DataError(
             f"{place} would be joined by the numbers in {' and '.join(called)}, which may agree by "
             "chance: give the columns that name the samples the same name in all files."

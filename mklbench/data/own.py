@@ -43,7 +43,7 @@ _NAMES_SUBJECTS = re.compile(
 _NAMES_PARTS = re.compile(r"(?:cv)?folds?(?:ids?|nr|no|number)?|splits?|partition|istrain|istest")
 _NAMES_CODES = re.compile(r"[a-z]*(?:zip|postcode|postal|code|codes|icd|category|type)")
 _LEADING_ZERO = re.compile(r"0\d+")
-_UNNAMED = re.compile(r"|Unnamed: \d+(?:\.\d+)*|__index_level_\d+__")
+UNNAMED = re.compile(r"|Unnamed: \d+(?:\.\d+)*|__index_level_\d+__")
 _TRUTH = {"true": "1", "false": "0"}
 
 
@@ -437,7 +437,7 @@ class Features:
 
         Or that are 0 or 1 to n, or called like an identifier.
         """
-        if name is not None and _UNNAMED.fullmatch(name):
+        if name is not None and UNNAMED.fullmatch(name):
             return True
         values = self._numbers[column][~self._missing[column]]
         if len(values) < _FEWEST or not np.array_equal(values, np.round(values)):

@@ -507,12 +507,22 @@ class TestSeveralFiles:
         one = frame()[["a", "sick"]].assign(id=range(1, N + 1))
         two = frame()[["c"]].assign(nr=range(1, N + 1))
         assert "joined by the numbers in id and nr" in self.joined(tmp_path, one, two)
+        one, two = one.rename(columns={"id": ""}), two.rename(columns={"nr": ""})
+        assert "joined by the numbers in" in self.joined(tmp_path, one, two)
         # Measurements that are all different name no sample.
-        named = one.assign(id=[f"P{k}" for k in range(N)])
+        named = one[["a", "sick"]].assign(id=[f"P{k}" for k in range(N)])
         lower = frame()[["a", "b"]].assign(id=[f"p{k} " for k in range(N)])
         assert "share no name of a sample, such as 'P0' and 'p0'" in self.joined(
             tmp_path, named, lower
         )
+
+    def test_may_be_joined_by_numbers_of_one_name(self, tmp_path: Path) -> None:
+        made = frame().assign(patient=7 * INDEX + 1000)
+        made[["patient", "a", "b", "sick"]].to_csv(tmp_path / "one.csv", index=False)
+        made[["patient", "c", "d"]].iloc[::-1].to_csv(tmp_path / "two.csv", index=False)
+        config = yaml.safe_load((CONFIG_DIRECTORY / "csv.yaml").read_text())
+        paths = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]
+        assert is_right(load(config | {"path": paths, "label": "sick"}))
 
     def test_with_two_labels_are_refused(self, tmp_path: Path) -> None:
         one = frame()[["a", "sick"]].assign(id=[f"P{k}" for k in range(N)])
