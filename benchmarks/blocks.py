@@ -135,9 +135,10 @@ def measured() -> Costs:
 def _iterate(block: Rows, x: np.ndarray, double: bool) -> None:
     for question, arguments in (
         ("linearise", (x, 0.0, double)),
-        ("predict", (x, 0.0)),
-        ("correct", (x, 0.0, 1.0)),
-        ("advance", (1e-3,)),
+        ("correct", (x, 0.0)),
+        ("aim", (1.0,)),
+        ("correct", (x, 0.0)),
+        ("advance", (1e-3, True)),
     ):
         block, _ = block.asked(question, arguments)
 

@@ -17,13 +17,15 @@ for any z, inside the interval or not, and needs r nodes in place of n samples.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import block_diag
 
 from mklbench.errors import InputError
 from mklbench.kernels.cross import CrossKernels, Indices, weighted_sum
@@ -68,6 +70,24 @@ class Basis(ABC):
     @abstractmethod
     def shifted(self, by: int) -> Basis:
         """Return the basis where other features stand before those that it looks at."""
+
+    @property
+    def pieces(self) -> list[slice]:
+        """The columns of which a row has numbers in one of these only."""
+        return [slice(0, self.rank)]
+
+    def moments(self, X: Samples) -> tuple[list[Array], int]:
+        """Return B'B (r, r) of each piece at some of the samples (n, d), and their number."""
+        rows = self(np.asarray(X[:: max(1, len(X) // _SAMPLED)], dtype=np.float64))
+        return [rows.T @ rows], len(rows)
+
+    def along(self, directions: Sequence[Array]) -> Basis:
+        """Return the rows of each piece times a matrix (r, k)."""
+        return Projected(self, directions[0])
+
+    def sparse(self, X: Samples) -> NDArray[np.bool_]:
+        """Return which columns (r,) are zero for most of the samples (n, d)."""
+        return np.zeros(self.rank, dtype=bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,6 +268,8 @@ class Part:
     lift : ndarray of shape (q, r) or None
         Of a part that has been reduced: a function with the coefficients v there has the
         coefficients `lift` v in the basis of rank q before.
+    directions : ndarray of shape (q, r) or None
+        Of such a part: its basis is the one before times this matrix.
     """
 
     basis: Basis
@@ -255,8 +277,9 @@ class Part:
     kernels: Indices
     nodes: Nodes | None = None
     lift: Array | None = None
+    directions: Array | None = None
 
-    def reduced(self, X: Array, dropped: float) -> Part:
+    def reduced(self, X: Samples, dropped: float) -> Part:
         """Return the part in the fewest directions that keep all but a share of each kernel.
 
         Parameters
@@ -266,42 +289,69 @@ class Part:
         dropped : float
             The share of the trace of each kernel on these samples that may be left out.
         """
-        between = _BETWEEN * dropped * len(X) / self.basis.rank
-        moments = self._moments(X, between)
-        traces = np.tensordot(self.cores, moments, 2)
-        rare = dropped < _ROUGH and self.basis.of_values
-        if rare:
-            moments += max(1.0 - between, 0.0) * np.eye(self.basis.rank)
+        pieces = self.basis.pieces
+        moments, n = self.basis.moments(X)
+        between = _BETWEEN * dropped * n / self.basis.rank
+        # The nodes stand for samples where these show none, as at the ends of an interval.
+        moments = [own + between * np.eye(len(own)) for own in moments]
+        cores = [self.cores[:, own, own] for own in pieces]
+        traces = sum(np.tensordot(core, own, 2) for core, own in zip(cores, moments, strict=True))
+        totals = traces
+        if dropped < _ROUGH and self.basis.of_values:
+            moments = [own + max(1.0 - between, 0.0) * np.eye(len(own)) for own in moments]
+            totals = np.tensordot(self.cores, block_diag(*moments), 2)
         units = np.divide(1.0, traces, out=np.zeros_like(traces), where=traces > 0)
         if not units.any():
             return self
-        # The space of the sum of all kernels, each in its own unit, contains those of all; a row
-        # there is no longer than the kernel's value at its sample, wherever that is.
-        values, vectors = np.linalg.eigh(np.tensordot(units, self.cores, 1))
-        inside = values > _RANK_TOLERANCE * values[-1]
-        root = vectors[:, inside] * np.sqrt(values[inside])
-        inverse = vectors[:, inside] / np.sqrt(values[inside])
-        spread, axes = np.linalg.eigh(root.T @ moments @ root)
-        spread, axes = spread[::-1], axes[:, ::-1]
-        to_axes = inverse @ axes
-        shares = np.einsum("qr,kqr->kr", to_axes, self.cores @ to_axes) * spread
-        totals = np.tensordot(self.cores, moments, 2) if rare else traces
-        left = (totals * units)[:, None] - np.cumsum(shares * units[:, None], axis=1)
+        found = [
+            _directions(np.tensordot(units, core, 1), own)
+            for core, own in zip(cores, moments, strict=True)
+        ]
+        spread = np.concatenate([each[0] for each in found])
+        shares = np.concatenate(
+            [
+                np.einsum("qr,kqr->kr", lift, core @ lift) * own * units[:, None]
+                for core, (own, _, lift) in zip(cores, found, strict=True)
+            ],
+            axis=1,
+        )
+        order = np.argsort(-spread, kind="stable")
+        left = (totals * units)[:, None] - np.cumsum(shares[:, order], axis=1)
         enough = np.flatnonzero((left[traces > 0] <= dropped).all(axis=0))
         rank = int(enough[0]) + 1 if len(enough) else len(spread)
         if rank >= self.basis.rank:
             return self
-        kept = to_axes[:, :rank]
-        basis = Projected(self.basis, root @ axes[:, :rank])
-        return replace(self, basis=basis, cores=kept.T @ self.cores @ kept, lift=kept)
+        chosen = np.zeros(len(spread), dtype=bool)
+        chosen[order[:rank]] = True
+        kept = np.split(chosen, np.cumsum([len(each[0]) for each in found])[:-1])
+        along = [each[1][:, own] for each, own in zip(found, kept, strict=True)]
+        lift = block_diag(*(each[2][:, own] for each, own in zip(found, kept, strict=True)))
+        return replace(
+            self,
+            basis=self.basis.along(along),
+            cores=lift.T @ self.cores @ lift,
+            lift=lift,
+            directions=block_diag(*along),
+        )
 
-    def _moments(self, X: Array, between: float) -> Array:
-        """Return B'B (r, r) of some samples and of the nodes, so much of a sample each.
 
-        The nodes stand for samples where these show none, as at the ends of an interval.
-        """
-        rows = self.basis(X)
-        return rows.T @ rows + between * np.eye(self.basis.rank)
+def _directions(core: Array, moments: Array) -> tuple[Array, Array, Array]:
+    """Return the spread of samples in each direction (r,), these (q, r) and their inverse (q, r).
+
+    The space of the sum of all kernels, each in its own unit, contains those of all; a row there is
+    no longer than the kernel's value at its sample, wherever that is.
+
+    Parameters
+    ----------
+    core, moments : ndarray of shape (q, q)
+        S of the sum, and B'B.
+    """
+    values, vectors = np.linalg.eigh(core)
+    inside = values > _RANK_TOLERANCE * values[-1]
+    root = vectors[:, inside] * np.sqrt(values[inside])
+    inverse = vectors[:, inside] / np.sqrt(values[inside])
+    spread, axes = np.linalg.eigh(root.T @ moments @ root)
+    return spread[::-1], root @ axes[:, ::-1], inverse @ axes[:, ::-1]
 
 
 class RowFactors:
@@ -338,6 +388,11 @@ class RowFactors:
         self.n_samples, self.rank = len(X), int(ends[-1])
         self.n_kernels = sum(len(part.kernels) for part in self.parts)
         self._reduced: dict[tuple[float, ...], RowFactors] = {}
+
+    @cached_property
+    def sparse(self) -> NDArray[np.bool_]:
+        """Which columns (R,) of B are zero for most of the samples."""
+        return np.concatenate([part.basis.sparse(self.X) for part in self.parts])
 
     @property
     def cross(self) -> NodeKernels:
@@ -460,9 +515,7 @@ class RowFactors:
         return self._reduced[shares]
 
     def _in_fewer_directions(self, shares: Sequence[float]) -> RowFactors:
-        step = max(1, self.n_samples // _SAMPLED)
-        X = np.asarray(self.X[::step], dtype=np.float64)
-        reduced = [part.reduced(X, own) for part, own in zip(self.parts, shares, strict=True)]
+        reduced = [part.reduced(self.X, own) for part, own in zip(self.parts, shares, strict=True)]
         return RowFactors(self.X, reduced, self._matrix_of)
 
     def lifted(self, expansion: Array) -> Array:
@@ -494,10 +547,9 @@ class RowFactors:
         """
         lowered, start = [], 0
         for part in self.parts:
-            directions = part.basis.directions if isinstance(part.basis, Projected) else None
-            full = part.basis.rank if directions is None else len(directions)
+            full = part.basis.rank if part.directions is None else len(part.directions)
             own = expansion[start : start + full]
-            lowered.append(own if directions is None else directions.T @ own)
+            lowered.append(own if part.directions is None else part.directions.T @ own)
             start += full
         return np.concatenate(lowered)
 
@@ -544,8 +596,11 @@ class RowFactors:
         return forms
 
 
-# A feature with more nodes than this is too rough for a basis of this kind.
-_MOST_NODES = 400
+# A feature with more nodes than this is too rough for one interval; with more than the second it
+# has several, with so many nodes each, if these are not more than the last.
+_MOST_NODES, _WIDE, _NODES_OF_PIECE, _MOST_IN_PIECES = 400, 100, 40, 1000
+# The columns of an interval with less than this share of the samples are sparse.
+_SPARSE = 0.1
 
 
 @dataclass(frozen=True)
@@ -613,6 +668,89 @@ class Values(Basis):
         return replace(self, feature=self.feature + by)
 
 
+@dataclass(frozen=True, eq=False)
+class Pieces(Basis):
+    """A basis for each of several intervals of a feature, for kernels narrow beside its range.
+
+    Attributes
+    ----------
+    feature : int
+        The feature.
+    edges : ndarray of shape (p - 1,)
+        Where one interval ends and the next begins, ascending.
+    bases : tuple of Basis
+        That of each of the p intervals.
+    """
+
+    feature: int
+    edges: Array
+    bases: tuple[Basis, ...]
+
+    @property
+    def rank(self) -> int:  # type: ignore[override]
+        return sum(basis.rank for basis in self.bases)
+
+    @property
+    def pieces(self) -> list[slice]:
+        ends = np.cumsum([0, *(basis.rank for basis in self.bases)])
+        return [slice(a, b) for a, b in pairwise(ends.tolist())]
+
+    @property
+    def nodes(self) -> Array:
+        """The points (r,)."""
+        return np.concatenate([basis.nodes for basis in self.bases])  # type: ignore[attr-defined]
+
+    def shifted(self, by: int) -> Pieces:
+        bases = tuple(basis.shifted(by) for basis in self.bases)
+        return replace(self, feature=self.feature + by, bases=bases)
+
+    def along(self, directions: Sequence[Array]) -> Pieces:
+        pairs = zip(self.bases, directions, strict=True)
+        return replace(self, bases=tuple(Projected(*each) for each in pairs))
+
+    def moments(self, X: Samples) -> tuple[list[Array], int]:
+        column = np.asarray(X[:, self.feature], dtype=np.float64)
+        order, starts = self._by_piece(column)
+        found = []
+        for basis, start, stop in zip(self.bases, starts, starts[1:], strict=False):
+            own = order[start:stop]
+            some = own[:: max(1, len(own) // _SAMPLED)]
+            rows = basis(np.asarray(X[some], dtype=np.float64))
+            found.append(rows.T @ rows * (len(own) / max(1, len(some))))
+        return found, len(X)
+
+    def sparse(self, X: Samples) -> NDArray[np.bool_]:
+        _, starts = self._by_piece(np.asarray(X[:, self.feature], dtype=np.float64))
+        few = np.diff(starts) < _SPARSE * len(X)
+        return np.repeat(few, [basis.rank for basis in self.bases])
+
+    def __call__(self, X: Array) -> Array:
+        rows = np.zeros((len(X), self.rank))
+        for basis, own, columns in self._each(X):
+            rows[own, columns] = basis(X[own])
+        return rows
+
+    def projected(self, X: Array, a: Array) -> Array:
+        return self.both(X, a, np.zeros((self.rank, 0)))[0]
+
+    def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
+        projected, outputs = np.zeros(self.rank), np.zeros((len(X), x.shape[1]))
+        for basis, own, columns in self._each(X):
+            projected[columns], outputs[own] = basis.both(X[own], a[own], x[columns])
+        return projected, outputs
+
+    def _each(self, X: Array) -> Iterator[tuple[Basis, Indices, slice]]:
+        order, starts = self._by_piece(X[:, self.feature])
+        for i in np.flatnonzero(np.diff(starts)).tolist():
+            yield self.bases[i], order[starts[i] : starts[i + 1]], self.pieces[i]
+
+    def _by_piece(self, column: Array) -> tuple[Indices, Indices]:
+        """Return the samples, those of one piece after the other, and where each piece starts."""
+        which = np.searchsorted(self.edges, column, side="right")
+        order = np.argsort(which, kind="stable")
+        return order, np.searchsorted(which[order], np.arange(len(self.bases) + 1))
+
+
 def feature_parts(X: Samples, functions: Sequence[KernelFunction]) -> list[Part]:
     """Return a part for each feature, of all kernel functions on it.
 
@@ -664,15 +802,55 @@ def basis_of(
     return None
 
 
-def _basis(X: Samples, j: int, functions: Sequence[KernelFunction]) -> Interpolation | Values:
+def _basis(
+    X: Samples, j: int, functions: Sequence[KernelFunction]
+) -> Interpolation | Values | Pieces:
     basis = basis_of(X, j, functions)
+    if basis is not None and basis.rank <= _WIDE:
+        return basis
+    pieces = _in_pieces(X, j, functions)
+    if pieces is not None:
+        return pieces
     if basis is None:
+        column = X[:, j]
         raise InputError(
             f"method=joint has no factors for the kernels on {column_called(j)}: they vary too "
-            f"fast over its values from {X[:, j].min():g} to {X[:, j].max():g}, choose wider "
-            "kernels, rescale the column or choose method=libsvm."
+            f"fast over its values from {column.min():g} to {column.max():g}, choose wider "
+            "kernels, rescale the column or its logarithm, or choose method=libsvm."
         )
     return basis
+
+
+def _in_pieces(X: Samples, j: int, functions: Sequence[KernelFunction]) -> Pieces | None:
+    """Return a basis on intervals of equal length, one about the median and those beside it.
+
+    None where there would be too many nodes.
+    """
+    column = np.sort(np.asarray(X[:, j], dtype=np.float64))
+    reach = _reach(functions)
+    if not reach > 0:
+        return None
+    with np.errstate(over="ignore"):
+        places = np.round((column - column[len(column) // 2]) / reach)
+    starts = np.unique(places, return_index=True)[1]
+    bases: list[Interpolation | Values] = []
+    for own in np.split(column, starts[1:]):
+        many = n_nodes(own[[0, -1]], functions)
+        values = _few_values(own, many)
+        if values is not None:
+            bases.append(Values(j, values))
+        else:
+            bases.append(Interpolation(j, float(own[0]), float(own[-1]), int(many)))
+        if sum(basis.rank for basis in bases) > _MOST_IN_PIECES:
+            return None
+    return Pieces(j, column[starts[1:]], tuple(bases))
+
+
+def _reach(functions: Sequence[KernelFunction]) -> float:
+    """Return the length of an interval on which few nodes suffice; 0 if there is none."""
+    lengths = np.geomspace(1e-6, 1e6, 400)
+    few = [n_nodes(np.array([0.0, length]), functions) <= _NODES_OF_PIECE for length in lengths]
+    return float(lengths[few][-1]) if any(few) else 0.0
 
 
 def _few_values(column: Array, most: float) -> Array | None:

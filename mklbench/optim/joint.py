@@ -25,7 +25,8 @@ it is at the optimum, as it sums over n samples; t - v shrinks with every step. 
 of v, too: where C times the kernels is huge the terms of t cancel, and a rounding of alpha in its
 last digit is a large change of B S_d t.
 
-The predictor and corrector are those of Mehrotra (1992).
+The predictor and corrector are those of Mehrotra (1992); where the step that they allow is short,
+correctors of Gondzio (1996) bring the products that are far from mu nearer to it.
 
 Bounds of the problem on the factors come with each iteration; the certificate of the problem on the
 kernels themselves is made outside.
@@ -41,8 +42,8 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, block_diag
 
 from mklbench.kernels.row_factors import RowFactors
-from mklbench.optim.joint_newton import NewtonSystem, root
-from mklbench.optim.row_blocks import UNFLAGGED, Linearised, Variables
+from mklbench.optim.joint_newton import Change, NewtonSystem, root
+from mklbench.optim.row_blocks import UNFLAGGED, Aims, Direction, Linearised, Variables
 from mklbench.optim.row_engines import Engine, OfSamples
 from mklbench.optim.weight_sets import WeightSet
 
@@ -55,6 +56,11 @@ _RIDGE_OF_INTERCEPT = 1e-8
 _SHARE = 0.995
 # Products in single precision are wrong by this share of their trace, which may be so large.
 _SINGLE, _LARGEST_ERROR = 6e-8, 0.05
+# Correctors of Gondzio (1996): there are so many at most, for steps that are shorter than this.
+_CORRECTORS, _LONG = 2, 0.9
+# They aim at a step that is so much longer, where products are within this factor of what is aimed
+# at; one that does not give this share of it ends them.
+_LONGER, _SPREAD, _WORTH = 0.3, 10.0, 0.1
 # The start is on the central path at this times the mean primal value of a sample.
 _START = 2.0
 # Complementarity is not brought ahead of the equations: so much of what they lack is left of it.
@@ -117,6 +123,28 @@ class Point:
     intercept: float
     levels: Array
     of_samples: Variables
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A direction of all variables, and how far it is followed.
+
+    Attributes
+    ----------
+    change : Change
+        Of those that are here, but for `dz`.
+    dz : ndarray of shape (k,)
+        Of z.
+    along : Direction
+        What it means for the samples.
+    step : float
+        At most 1.
+    """
+
+    change: Change
+    dz: Array
+    along: Direction
+    step: float
 
 
 class Path:
@@ -285,45 +313,55 @@ class Path:
     def _step(self, at: Linearised, iterate: Iterate) -> None:
         system = NewtonSystem(self.factors, at, self.weight_set, self.x, self.z, self.v)
         n_pairs = at.n_pairs + len(self.x)
-        mu = (at.complementarity + float(self.z @ self.x)) / n_pairs
-        # The predictor, towards mu = 0.
+        complementarity = at.complementarity + float(self.z @ self.x)
+        mu = complementarity / n_pairs
         slopes = self.weight_set.slopes(self.x, 0.5 * self.factors.forms(self.v))
         residual = slopes + self.z - self.lam @ self.weight_set.sums
-        first = system.solve(at.projected, at.labelled, residual - self.z)
-        second = self.engine.total("predict", first.outputs, first.intercept)
-        dz = -self.z - self.z * first.x / self.x
-        longest = min(1.0, second.longest.value, _longest(self.x, first.x), _longest(self.z, dz))
-        ahead = (
-            at.complementarity
-            + float(self.z @ self.x)
-            + longest * (second.first + float(self.z @ first.x + self.x @ dz))
-            + longest**2 * (second.second + float(first.x @ dz))
-        ) / n_pairs
+
+        def direction(aims: Aims, aimed: Array) -> _Step:
+            change = system.solve(
+                at.projected + aims.projected,
+                at.labelled + aims.labelled,
+                residual - self.z + aimed / self.x,
+            )
+            along = self.engine.total("correct", change.outputs, change.intercept)
+            dz = (aimed - self.z * change.x) / self.x - self.z
+            of_x = min(_longest(self.x, change.x), _longest(self.z, dz))
+            return _Step(change, dz, along, min(1.0, _SHARE * min(along.longest.value, of_x)))
+
+        # The predictor, towards mu = 0.
+        first = direction(Aims(np.zeros_like(self.v), 0.0), np.zeros_like(self.x))
+        dx, step = first.change.x, first.step
+        slope = first.along.first + float(self.z @ dx + self.x @ first.dz)
+        bend = first.along.second + float(dx @ first.dz)
+        ahead = (complementarity + step * slope + step**2 * bend) / n_pairs
         target = (max(ahead, 0.0) / mu) ** 3 * mu
         target = max(target, min(mu, _BEHIND * at.excess / n_pairs))
         if self.weight_set.curved:  # not ahead of what the linear system cannot see
             target = max(target, _LAG * (iterate.upper - iterate.lower) / n_pairs)
-        # The corrector.
-        price = residual - self.z + (target - first.x * dz) / self.x
-        final = system.solve(
-            at.projected + second.projected + target * second.centred,
-            at.labelled + second.labelled + target * second.labelled_centred,
-            price,
-        )
-        direction = self.engine.total("correct", final.outputs, final.intercept, target)
-        dz = (target - first.x * dz - self.z * final.x) / self.x - self.z
-        step = _SHARE * min(
-            1.0 / _SHARE,
-            direction.longest.value,
-            _longest(self.x, final.x),
-            _longest(self.z, dz),
-        )
-        self.engine.each("advance", step)
-        self.v = self.v + step * (at.expansion - self.v + direction.projected)
-        self.x = self.x + step * final.x
-        self.z = self.z + step * dz
-        self.b += step * final.intercept
-        self.lam = self.lam + step * final.levels
+        # The corrector, and those of Gondzio as long as they make the step longer.
+        aimed = target - dx * first.dz
+        best = direction(self.engine.total("aim", target), aimed)
+        corrected = True
+        for _ in range(_CORRECTORS):
+            if best.step > _LONG:
+                break
+            step = min(1.0, best.step + _LONGER)
+            least, most = target / _SPREAD, target * _SPREAD
+            products = (self.x + step * best.change.x) * (self.z + step * best.dz)
+            aimed = aimed + np.maximum(np.clip(products, least, most) - products, -most)
+            found = direction(self.engine.total("recentre", step, least, most), aimed)
+            corrected = found.step > best.step + _WORTH * _LONGER
+            if not corrected:
+                break
+            best = found
+        step = best.step
+        projected = self.engine.total("advance", step, corrected)
+        self.v = self.v + step * (at.expansion - self.v + projected)
+        self.x = self.x + step * best.change.x
+        self.z = self.z + step * best.dz
+        self.b += step * best.change.intercept
+        self.lam = self.lam + step * best.change.levels
 
 
 def _prices(

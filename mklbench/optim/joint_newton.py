@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, block_diag, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim.row_blocks import Linearised
@@ -95,9 +95,10 @@ class NewtonSystem:
         self._at, self._signs = at, weight_set.signs
         self._T = weight_set.times_slopes(x, factors.products(expansion))
         weights = weight_set.weights(x)
-        self._L = block_diag(*(root(core) for core in factors.combined(weights)))
+        self._roots = [root(core) for core in factors.combined(weights)]
+        self._columns = factors.columns
         H, T, A = at.products, self._T, weight_set.sums
-        inner = self._L.T @ H @ self._L
+        inner = self._left(self._left(H).T)
         inner[np.diag_indices_from(inner)] += 1.0
         self._inner = _factorised(inner)
         self._HT = H @ T
@@ -152,7 +153,18 @@ class NewtonSystem:
 
     def _within(self, vectors: Array) -> Array:
         """Return P times vectors (R,) or (R, k)."""
-        return self._L @ cho_solve(self._inner, self._L.T @ vectors, check_finite=False)
+        inside = cho_solve(self._inner, self._left(vectors), check_finite=False)
+        return self._times(inside)
+
+    def _left(self, vectors: Array) -> Array:
+        """Return L' times vectors (R,) or (R, k)."""
+        pairs = zip(self._roots, self._columns, strict=True)
+        return np.concatenate([root.T @ vectors[columns] for root, columns in pairs])
+
+    def _times(self, vectors: Array) -> Array:
+        """Return L times vectors (R,) or (R, k)."""
+        pairs = zip(self._roots, self._columns, strict=True)
+        return np.concatenate([root @ vectors[columns] for root, columns in pairs])
 
     def _reduce(self, vectors: Array) -> Array:
         """Return N times vectors (R,) or (R, k)."""

@@ -18,11 +18,13 @@ the other.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
 
 from mklbench.certify import Hinge, Tube
 from mklbench.kernels.row_factors import ROWS, RowFactors
@@ -169,35 +171,35 @@ class Linearised(Sums):
 
 
 @dataclass
-class Corrections(Sums):
-    """Of the right-hand side after a predicted direction.
+class Aims(Sums):
+    """Of the right-hand side for products of the variables that are aimed at.
 
     Attributes
     ----------
-    projected, centred : ndarray of shape (R,)
-        B' Y Theta times the terms of second order, and times those of mu.
-    labelled, labelled_centred : float
+    projected : ndarray of shape (R,)
+        B' Y Theta times what they add.
+    labelled : float
         y' Theta times the same.
-    first, second : float
-        l'alpha + u'(C - alpha) along the direction: what is of first and of second order in a step.
-    longest : Least
-        The step at which a variable becomes 0.
     """
 
     projected: Array
-    centred: Array
     labelled: float
-    labelled_centred: float
-    first: float
-    second: float
-    longest: Least
 
 
 @dataclass
 class Direction(Sums):
-    """A direction of all alpha: B' Y times it (R,), and the step at which a variable becomes 0."""
+    """A direction of all alpha, l and u.
 
-    projected: Array
+    Attributes
+    ----------
+    first, second : float
+        l'alpha + u'(C - alpha) along it: what is of first and of second order in a step.
+    longest : Least
+        The step at which a variable becomes 0.
+    """
+
+    first: float
+    second: float
     longest: Least
 
 
@@ -220,6 +222,76 @@ class Variables(NamedTuple):
     upper: Array
 
 
+class SplitRows:
+    """Rows of B, of whose columns some are sparse.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, R)
+        The rows.
+    sparse : ndarray of bool of shape (R,)
+        Which columns.
+    """
+
+    def __init__(self, rows: NDArray, sparse: NDArray[np.bool_]) -> None:
+        self.rank = rows.shape[1]
+        self._columns: list[Any] = [~sparse, sparse] if sparse.any() else [slice(None)]
+        self._parts: list[Any] = [np.ascontiguousarray(rows[:, self._columns[0]])]
+        if sparse.any():
+            self._parts.append(csr_array(rows[:, sparse]))
+
+    def astype(self, dtype: type[np.floating]) -> SplitRows:
+        """Return the rows as other numbers."""
+        if self._parts[0].dtype == dtype:
+            return self
+        other = copy(self)
+        other._parts = [part.astype(dtype) for part in self._parts]
+        return other
+
+    def taken(self, chosen: NDArray[np.bool_]) -> NDArray:
+        """Return some of the rows (k, R)."""
+        dense, *others = (part[np.flatnonzero(chosen)] for part in self._parts)
+        found = np.empty((len(dense), self.rank), dense.dtype)
+        for part, columns in zip(
+            (dense, *(o.toarray() for o in others)), self._columns, strict=True
+        ):
+            found[:, columns] = part
+        return found
+
+    def outputs(self, x: Array) -> Array:
+        """Return B x (n,) for a vector (R,)."""
+        pairs = zip(self._parts, self._columns, strict=True)
+        return np.asarray(sum(part @ x[columns] for part, columns in pairs))
+
+    def projected(self, a: Array) -> Array:
+        """Return B'a (R,) for a vector (n,)."""
+        found = np.empty(self.rank, self._parts[0].dtype)
+        for part, columns in zip(self._parts, self._columns, strict=True):
+            found[columns] = part.T @ a
+        return found
+
+    def products(self, roots: Array) -> list[Any]:
+        """Return B' diag(roots)^2 B, in the products of dense and sparse columns."""
+        dense, *others = self._parts
+        scaled = dense * roots[:, None].astype(dense.dtype)
+        found: list[Any] = [(scaled.T @ scaled).astype(np.float64)]
+        for sparse in others:
+            own = diags_array(roots.astype(dense.dtype)) @ sparse
+            found += [own.T @ scaled, own.T @ own]
+        return found
+
+    def assembled(self, products: list[Any]) -> Array:
+        """Return (R, R) of what `products` has."""
+        if len(products) == 1:
+            return np.asarray(products[0])
+        dense, sparse = self._columns
+        found = np.empty((self.rank, self.rank))
+        found[np.ix_(dense, dense)], across = products[0], products[1]
+        found[np.ix_(sparse, dense)], found[np.ix_(dense, sparse)] = across, across.T
+        found[np.ix_(sparse, sparse)] = products[2].toarray()
+        return found
+
+
 class Rows:
     """A block: alpha and the multipliers of some samples, and how to have their rows of B.
 
@@ -238,6 +310,8 @@ class Rows:
         Of the rows of B.
     kept : bool
         Whether these stay in memory.
+    sparse : ndarray of bool of shape (R,)
+        Which columns of B are zero for most of all samples.
     """
 
     def __init__(
@@ -247,11 +321,13 @@ class Rows:
         terms: Terms,
         dtype: type[np.floating],
         kept: bool,
+        sparse: NDArray[np.bool_],
     ) -> None:
+        self._sparse = sparse
         self._factors, self._exact = factors, exact
         self._terms = terms
         self._dtype, self._kept = dtype, kept
-        self._blocks: dict[int, NDArray] = {}
+        self._blocks: dict[int, SplitRows] = {}
         self._double = False
 
     def __getstate__(self) -> dict[str, Any]:
@@ -272,7 +348,7 @@ class Rows:
 
     def sampled(self, chosen: NDArray[np.bool_]) -> tuple[NDArray, Array, Array]:
         """Return the rows of B (k, R) of some samples, what is wanted there, and their bounds."""
-        parts = [block[chosen[rows]] for rows, block in self._each()]
+        parts = [block.taken(chosen[rows]) for rows, block in self._each()]
         return np.concatenate(parts), self._terms.middle()[chosen], self._terms.box[chosen]
 
     def loss(self, x: Array, b: float) -> float:
@@ -319,16 +395,18 @@ class Rows:
         outputs = function + b
         self._theta = 1.0 / (self._lower / self._alpha + self._upper / self._slack)
         self._rho = targets - signs * outputs
+        self._aim_lower: Array | float = 0.0
+        self._aim_upper: Array | float = 0.0
         theta = self._theta.sum(axis=0)
         weighted = self._terms.dual_coef(self._theta * self._rho)
         roots = np.sqrt(theta)
-        products = np.zeros((self._factors.rank,) * 2)
+        total: list[Any] = []
         for rows, block in self._each():
-            scaled = block.astype(np.float64) if double else block
-            scaled = scaled * roots[rows, None].astype(scaled.dtype)
-            products += scaled.T @ scaled
+            wide = block.astype(np.float64) if double else block
+            products = wide.products(roots[rows])
+            total = [a + b for a, b in zip(total, products, strict=True)] if total else products
         return Linearised(
-            products,
+            block.assembled(total),
             self._projected(theta),
             self._projected(weighted),
             expansion,
@@ -342,48 +420,51 @@ class Rows:
             2 * self._alpha.size,
         )
 
-    def predict(self, x: Array, db: float) -> Corrections:
-        """Return what the predicted direction, alpha along rho - Y (B x + db), says."""
-        alpha = self._theta * (self._rho - self._terms.signs * (db + self._products(x)))
-        lower = -self._lower - self._lower * alpha / self._alpha
-        upper = -self._upper + self._upper * alpha / self._slack
-        self._second_lower, self._second_upper = alpha * lower, -alpha * upper
-        self._correction = self._second_upper / self._slack - self._second_lower / self._alpha
-        self._centre = 1.0 / self._alpha - 1.0 / self._slack
-        second = self._terms.dual_coef(self._theta * self._correction)
-        centred = self._terms.dual_coef(self._theta * self._centre)
-        projected = self._projected(np.stack([second, centred], axis=1))
-        return Corrections(
-            projected[:, 0],
-            projected[:, 1],
-            float(second.sum()),
-            float(centred.sum()),
+    def correct(self, x: Array, db: float) -> Direction:
+        """Return the direction for the products aimed at, along which the outputs are B x + db."""
+        rho = self._rho + self._aim_lower / self._alpha - self._aim_upper / self._slack
+        alpha = self._theta * (rho - self._terms.signs * (db + self._products(x)))
+        lower = (self._aim_lower - self._lower * alpha) / self._alpha - self._lower
+        upper = (self._aim_upper + self._upper * alpha) / self._slack - self._upper
+        self._candidate = alpha, lower, upper
+        return Direction(
             float(
                 np.vdot(self._alpha, lower)
                 + np.vdot(self._lower, alpha)
                 + np.vdot(self._slack, upper)
                 - np.vdot(self._upper, alpha)
             ),
-            float(self._second_lower.sum() + self._second_upper.sum()),
+            float(np.vdot(alpha, lower) - np.vdot(alpha, upper)),
             self._longest(alpha, lower, upper),
         )
 
-    def correct(self, x: Array, db: float, mu: float) -> Direction:
-        """Return the direction towards the point of the central path at mu."""
-        rho = self._rho + self._correction + mu * self._centre
-        alpha = self._theta * (rho - self._terms.signs * (db + self._products(x)))
-        lower = (mu - self._second_lower - self._lower * alpha) / self._alpha - self._lower
-        upper = (mu - self._second_upper + self._upper * alpha) / self._slack - self._upper
-        self._direction = alpha, lower, upper
-        projected = self._projected(self._terms.dual_coef(alpha))
-        return Direction(projected, self._longest(alpha, lower, upper))
+    def aim(self, mu: float) -> Aims:
+        """Aim at products mu after the predicted direction, with its terms of second order."""
+        alpha, lower, upper = self._candidate
+        return self._aims(mu - alpha * lower, mu + alpha * upper)
 
-    def advance(self, step: float) -> None:
-        """Go so far along the direction."""
-        alpha, lower, upper = self._direction
+    def recentre(self, step: float, least: float, most: float) -> Aims:
+        """Aim at products between two bounds at a step along the direction (Gondzio 1996)."""
+        alpha, lower, upper = self._direction = self._candidate
+        products = (
+            (self._alpha + step * alpha) * (self._lower + step * lower),
+            (self._slack - step * alpha) * (self._upper + step * upper),
+        )
+        lower, upper = (np.maximum(np.clip(p, least, most) - p, -most) for p in products)
+        return self._aims(self._aim_lower + lower, self._aim_upper + upper)
+
+    def _aims(self, lower: Array | float, upper: Array | float) -> Aims:
+        self._aim_lower, self._aim_upper = lower, upper
+        more = self._terms.dual_coef(self._theta * (lower / self._alpha - upper / self._slack))
+        return Aims(self._projected(more), float(more.sum()))
+
+    def advance(self, step: float, corrected: bool) -> Array:
+        """Go so far along the direction, or that of the last correction; return B' Y dalpha."""
+        alpha, lower, upper = self._candidate if corrected else self._direction
         self._alpha = self._alpha + step * alpha
         self._slack = self._slack - step * alpha
         self._lower, self._upper = self._lower + step * lower, self._upper + step * upper
+        return self._projected(self._terms.dual_coef(alpha))
 
     def _longest(self, alpha: Array, lower: Array, upper: Array) -> Least:
         shrinking = (
@@ -395,29 +476,30 @@ class Rows:
         fastest = max(float(each.max()) for each in shrinking)
         return Least(1.0 / fastest if fastest > 0 else np.inf)
 
-    def _each(self) -> Iterator[tuple[slice, NDArray]]:
+    def _each(self) -> Iterator[tuple[slice, SplitRows]]:
         """Yield the rows of B in smaller blocks, with their place in this one."""
         for rows in _pieces(self._factors):
             yield rows, self._rows(rows)
 
-    def _rows(self, rows: slice) -> NDArray:
+    def _rows(self, rows: slice) -> SplitRows:
         if rows.start in self._blocks:
             return self._blocks[rows.start]
-        block = self._factors.rows(rows.start, rows.stop, self._dtype)
+        made = self._factors.rows(rows.start, rows.stop, self._dtype)
+        block = SplitRows(made, self._sparse)
         # Blocks that came of the same block share what is kept.
         return self._blocks.setdefault(rows.start, block) if self._kept else block
 
     def _outputs(self, x: Array) -> Array:
         """Return B x in double precision."""
-        return np.concatenate([block.astype(np.float64) @ x for _, block in self._each()])
+        return np.concatenate([block.astype(np.float64).outputs(x) for _, block in self._each()])
 
     def _both(self, x: Array, a: Array) -> tuple[Array, Array]:
         """Return B x and B'a in double precision."""
         outputs, projected = [], np.zeros(self._factors.rank)
         for rows, block in self._each():
             exact = block.astype(np.float64)
-            outputs.append(exact @ x)
-            projected += exact.T @ a[rows]
+            outputs.append(exact.outputs(x))
+            projected += exact.projected(a[rows])
         return np.concatenate(outputs), projected
 
     def _products(self, x: Array) -> Array:
@@ -425,13 +507,15 @@ class Rows:
         if self._double:
             return self._outputs(x)
         narrow = x.astype(self._dtype)
-        return np.concatenate([block @ narrow for _, block in self._each()]).astype(np.float64)
+        return np.concatenate([block.outputs(narrow) for _, block in self._each()]).astype(
+            np.float64
+        )
 
     def _projected(self, a: Array) -> Array:
         """Return B'a in the precision of B, added up in doubles."""
         dtype = np.float64 if self._double else self._dtype
         narrow = a.astype(dtype)
-        parts = (block.astype(dtype, copy=False).T @ narrow[rows] for rows, block in self._each())
+        parts = (block.astype(dtype).projected(narrow[rows]) for rows, block in self._each())
         return np.asarray(sum(part.astype(np.float64) for part in parts))
 
 

@@ -76,7 +76,8 @@ class FactorProblem:
     @property
     def size(self) -> int:
         """Bytes of the rows of B."""
-        return self.factors.n_samples * self.factors.rank * np.dtype(self.dtype).itemsize
+        dense = self.factors.rank - int(self.factors.sparse.sum())
+        return self.factors.n_samples * dense * np.dtype(self.dtype).itemsize
 
     def keeps(self, processes: int = 1) -> bool:
         """Tell whether the rows of B stay in memory, in place of being made for each pass.
@@ -96,7 +97,7 @@ class FactorProblem:
         """Return the block with these rows."""
         X = self.factors.X[rows]
         parts = self.factors.on(X), self.exact.on(X)
-        return Rows(*parts, self.terms.of(rows), self.dtype, self.keeps())
+        return Rows(*parts, self.terms.of(rows), self.dtype, self.keeps(), self.factors.sparse)
 
 
 class Engine(Protocol):

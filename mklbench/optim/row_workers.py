@@ -141,7 +141,7 @@ class Workers:
         self._rows = cut(n, min(n, len(slots)))
         without = np.asarray(X[:0])
         kernels = client.submit(_same, (problem.factors.on(without), problem.exact.on(without)))
-        options = kernels, problem.dtype, problem.keeps(len(threads))
+        options = kernels, problem.dtype, problem.keeps(len(threads)), problem.factors.sparse
         self._made = [
             client.submit(
                 _made, sent(X, rows), tuple(problem.terms.of(rows)), *options,
@@ -264,9 +264,10 @@ def _made(
     kernels: tuple[RowFactors, RowFactors],
     dtype: type[np.floating],
     kept: bool,
+    sparse: NDArray[np.bool_],
 ) -> tuple[Rows, Any]:
     factors, exact = kernels
-    return Rows(factors.on(X), exact.on(X), Terms(*terms), dtype, kept), None  # type: ignore[arg-type]
+    return Rows(factors.on(X), exact.on(X), Terms(*terms), dtype, kept, sparse), None  # type: ignore[arg-type]
 
 
 def _asked(before: tuple[Rows, Any], arguments: tuple[Any, ...], question: str) -> tuple[Rows, Any]:

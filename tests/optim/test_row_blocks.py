@@ -40,9 +40,12 @@ def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
     return [
         ("begin", (x, 0.1, 0.5)),
         ("linearise", (x, 0.1, False)),
-        ("predict", (dx, 1e-3)),
-        ("correct", (dx, 1e-3, 0.1)),
-        ("advance", (0.1,)),
+        ("correct", (dx, 1e-3)),
+        ("aim", (0.1,)),
+        ("correct", (dx, 1e-3)),
+        ("recentre", (0.5, 0.01, 1.0)),
+        ("correct", (dx, 1e-3)),
+        ("advance", (0.1, True)),
         ("linearise", (x, 0.1, True)),
         ("dual_coef", ()),
     ]
