@@ -1,6 +1,6 @@
 """Multiple kernel learning: algorithms, kernel operators, and the papers' experiments run again.
 
-The estimators, displays, `load`, `on_dask`, `records`, `table` and `rendered` are imported when
+The estimators, displays, `load`, `records`, `table` and `rendered` are imported when
 first asked for, so that the command line, which does without them, does not wait for scikit-learn
 and pandas.
 """
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from mklbench.displays import *
     from mklbench.estimators import *
     from mklbench.estimators.transformers import KernelTransformer as KernelTransformer
-    from mklbench.optim.row_workers import on_dask as on_dask
     from mklbench.report.frames import records as records
     from mklbench.report.frames import rendered as rendered
     from mklbench.report.frames import table as table
@@ -30,10 +29,6 @@ else:  # a checker that saw this would ask nobody else what the package has
             from mklbench import saving
 
             return saving.load
-        if name == "on_dask":
-            from mklbench.optim import row_workers
-
-            return row_workers.on_dask
         if name == "KernelTransformer":
             from mklbench.estimators import transformers
 
@@ -53,5 +48,5 @@ else:  # a checker that saw this would ask nobody else what the package has
     def __dir__():
         from mklbench import displays, estimators
 
-        own = ["KernelTransformer", "load", "on_dask", "records", "rendered", "table"]
+        own = ["KernelTransformer", "load", "records", "rendered", "table"]
         return sorted([*globals(), *estimators.__all__, *displays.__all__, *own])

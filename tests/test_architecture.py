@@ -188,7 +188,7 @@ SIZES = {
 }  # fmt: skip
 # Names of classes that stand for two things; the list is only to get shorter.
 TWICE = {
-    "Ball", "Change", "Column", "Columns", "Compared", "Finding", "Found", "Grid", "Growth",
+    "Ball", "Change", "Columns", "Compared", "Finding", "Found", "Grid", "Growth",
     "Iterate", "Path", "Point", "Ranks", "Ratio", "_Done", "_Entry", "_Search",
 }  # fmt: skip
 

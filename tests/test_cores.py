@@ -32,12 +32,12 @@ def test_engines_that_are_kept_leave_the_next_its_threads(
     """One that is open limits linear algebra to one thread: its own threads take the others."""
     made = []
 
-    class Noted(row_engines.Threads):
+    class Noted(row_engines.Engine):
         def __init__(self, problem: row_engines.FactorProblem) -> None:
             made.append(n_threads())
             super().__init__(problem)
 
-    monkeypatch.setattr(row_engines, "Threads", Noted)
+    monkeypatch.setattr(row_engines, "Engine", Noted)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 3))
     y = np.where(X[:, 0] + 0.3 * X[:, 1] ** 2 > 0, 1.0, -1.0)

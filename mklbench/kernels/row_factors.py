@@ -58,18 +58,15 @@ class Basis(ABC):
         """Return B'a (r,) for B at samples (n, d) and a vector (n,)."""
         return self(X).T @ a
 
-    def outputs(self, X: Array, x: Array) -> Array:
-        """Return B x (n, k) for B at samples (n, d) and vectors (r, k)."""
-        return self(X) @ x
-
     def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
-        """Return `projected` and `outputs`, for which the rows are made once."""
+        """Return `projected`, and B x (n, k) for vectors (r, k); the rows are made once."""
         B = self(X)
         return B.T @ a, B @ x
 
-    @abstractmethod
     def shifted(self, by: int) -> Basis:
         """Return the basis where other features stand before those that it looks at."""
+        own: Any = self
+        return replace(own, feature=own.feature + by)
 
     @property
     def pieces(self) -> list[slice]:
@@ -91,45 +88,22 @@ class Basis(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Column(Basis):
-    """A feature as it is.
-
-    Attributes
-    ----------
-    feature : int
-        The feature.
-    """
-
-    feature: int
-    rank = 1
-
-    def __call__(self, X: Array) -> Array:
-        return X[:, [self.feature]]
-
-    def shifted(self, by: int) -> Column:
-        return replace(self, feature=self.feature + by)
-
-
-@dataclass(frozen=True, eq=False)
 class Columns(Basis):
     """Several features as they are, side by side.
 
     Attributes
     ----------
-    first : int
+    feature : int
         The first of them.
     rank : int
         How many.
     """
 
-    first: int
+    feature: int
     rank: int
 
     def __call__(self, X: Array) -> Array:
-        return X[:, self.first : self.first + self.rank]
-
-    def shifted(self, by: int) -> Columns:
-        return replace(self, first=self.first + by)
+        return X[:, self.feature : self.feature + self.rank]
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,9 +133,6 @@ class Projected(Basis):
 
     def projected(self, X: Array, a: Array) -> Array:
         return self.directions.T @ self.basis.projected(X, a)
-
-    def outputs(self, X: Array, x: Array) -> Array:
-        return self.basis.outputs(X, self.directions @ x)
 
     def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
         projected, outputs = self.basis.both(X, a, self.directions @ x)
@@ -633,9 +604,6 @@ class Interpolation(Basis):
         share = (X[:, self.feature] - self.first) / (self.last - self.first)
         return interpolation(2.0 * share - 1.0, self._angles)
 
-    def shifted(self, by: int) -> Interpolation:
-        return replace(self, feature=self.feature + by)
-
     @property
     def _angles(self) -> Array:
         return np.pi * (np.arange(self.rank) + 0.5) / self.rank
@@ -663,9 +631,6 @@ class Values(Basis):
 
     def __call__(self, X: Array) -> Array:
         return (X[:, [self.feature]] == self.nodes).astype(np.float64)
-
-    def shifted(self, by: int) -> Values:
-        return replace(self, feature=self.feature + by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -791,7 +756,13 @@ def basis_of(
     functions : sequence of KernelFunction
         Kernel functions.
     """
-    column = np.asarray(X[:, j], dtype=np.float64)
+    return _on_interval(np.asarray(X[:, j], dtype=np.float64), j, functions)
+
+
+def _on_interval(
+    column: Array, j: int, functions: Sequence[KernelFunction]
+) -> Interpolation | Values | None:
+    """Return the basis of all kernel functions on some values of a feature."""
     ends = np.array([column.min(), column.max()])
     many = n_nodes(ends, functions)
     values = _few_values(column, min(many, _MOST_NODES))
@@ -805,12 +776,9 @@ def basis_of(
 def _basis(
     X: Samples, j: int, functions: Sequence[KernelFunction]
 ) -> Interpolation | Values | Pieces:
-    basis = basis_of(X, j, functions)
-    if basis is not None and basis.rank <= _WIDE:
-        return basis
-    pieces = _in_pieces(X, j, functions)
-    if pieces is not None:
-        return pieces
+    basis: Interpolation | Values | Pieces | None = basis_of(X, j, functions)
+    if basis is None or basis.rank > _WIDE:
+        basis = _in_pieces(X, j, functions) or basis
     if basis is None:
         column = X[:, j]
         raise InputError(
@@ -833,16 +801,12 @@ def _in_pieces(X: Samples, j: int, functions: Sequence[KernelFunction]) -> Piece
     with np.errstate(over="ignore"):
         places = np.round((column - column[len(column) // 2]) / reach)
     starts = np.unique(places, return_index=True)[1]
-    bases: list[Interpolation | Values] = []
+    bases: list[Basis] = []
     for own in np.split(column, starts[1:]):
-        many = n_nodes(own[[0, -1]], functions)
-        values = _few_values(own, many)
-        if values is not None:
-            bases.append(Values(j, values))
-        else:
-            bases.append(Interpolation(j, float(own[0]), float(own[-1]), int(many)))
-        if sum(basis.rank for basis in bases) > _MOST_IN_PIECES:
+        basis = _on_interval(own, j, functions)
+        if basis is None or sum(b.rank for b in bases) + basis.rank > _MOST_IN_PIECES:
             return None
+        bases.append(basis)
     return Pieces(j, column[starts[1:]], tuple(bases))
 
 
@@ -870,9 +834,6 @@ class _Itself(Basis):
 
     def __call__(self, X: Array) -> Array:
         return np.eye(self.rank)[X[:, 0].astype(np.intp)]
-
-    def shifted(self, by: int) -> _Itself:
-        raise NotImplementedError("row numbers stand beside no features")
 
 
 def gram_factors(grams: Array) -> RowFactors:

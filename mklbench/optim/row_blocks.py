@@ -55,10 +55,6 @@ class Terms(NamedTuple):
         """
         return Terms(self.signs[:, rows], self.targets[:, rows], self.box[rows])
 
-    def middle(self) -> Array:
-        """Return what f(x_i) is to be near (n,): labels, or targets of a regression."""
-        return np.asarray((self.signs * self.targets).mean(axis=0))
-
     def loss(self, outputs: Array) -> float:
         """Return the loss of a function.
 
@@ -94,21 +90,6 @@ def terms_of(loss: Hinge | Tube) -> Terms:
     box = np.broadcast_to(np.asarray(loss.C, dtype=np.float64), loss.y.shape)
     signs = np.repeat([[1.0], [-1.0]], len(loss.y), axis=1)
     return Terms(signs, signs * loss.y - loss.epsilon, box)
-
-
-def every(loss: Hinge | Tube, step: int) -> Hinge | Tube:
-    """Return the loss on every `step`-th sample, each of which stands for as many as there are.
-
-    Parameters
-    ----------
-    loss : Hinge or Tube
-        Of n samples.
-    step : int
-        1 or more.
-    """
-    y = loss.y[::step]
-    box = terms_of(loss).box[::step] * (len(loss.y) / len(y))
-    return Hinge(y, box) if isinstance(loss, Hinge) else Tube(y, box, loss.epsilon)
 
 
 Array = NDArray[np.float64]
@@ -295,8 +276,7 @@ class SplitRows:
 class Rows:
     """A block: alpha and the multipliers of some samples, and how to have their rows of B.
 
-    A question is one of the methods, by its name. None of them changes an array in place, so that
-    the block before a question is there to be asked the same again (`asked`).
+    A question is one of the methods, by its name.
 
     Parameters
     ----------
@@ -330,17 +310,6 @@ class Rows:
         self._blocks: dict[int, SplitRows] = {}
         self._double = False
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the rows of B behind: they are made anew where a block comes to."""
-        return {**vars(self), "_blocks": {}}
-
-    def asked(self, question: str, arguments: tuple[Any, ...]) -> tuple[Rows, Any]:
-        """Return the block as it is after a question, and the answer; this one stays as it was."""
-        after = Rows.__new__(Rows)  # not a copy, which would come without the rows of B
-        vars(after).update(vars(self))
-        with np.errstate(**UNFLAGGED):
-            return after, getattr(after, question)(*arguments)
-
     def turned_to(self, terms: Terms) -> None:
         """Take another loss, of another problem on the same samples."""
         self._terms = terms
@@ -349,7 +318,8 @@ class Rows:
     def sampled(self, chosen: NDArray[np.bool_]) -> tuple[NDArray, Array, Array]:
         """Return the rows of B (k, R) of some samples, what is wanted there, and their bounds."""
         parts = [block.taken(chosen[rows]) for rows, block in self._each()]
-        return np.concatenate(parts), self._terms.middle()[chosen], self._terms.box[chosen]
+        signs, targets, box = self._terms
+        return np.concatenate(parts), (signs * targets).mean(axis=0)[chosen], box[chosen]
 
     def loss(self, x: Array, b: float) -> float:
         """Return the loss of B x + b."""
@@ -375,10 +345,6 @@ class Rows:
     def dual_coef(self) -> Array:
         """Return a of the samples, which is alpha o y of an SVM."""
         return self._terms.dual_coef(self._alpha)
-
-    def projected_exactly(self, a: Array) -> Array:
-        """Return B'a for the exact B, in double precision."""
-        return project(self._exact, a)
 
     def both_exactly(self, a: Array, x: Array) -> tuple[Array, Array]:
         """Return B'a and B x, for the exact B and vectors x (q, k), in double precision."""
@@ -486,7 +452,6 @@ class Rows:
             return self._blocks[rows.start]
         made = self._factors.rows(rows.start, rows.stop, self._dtype)
         block = SplitRows(made, self._sparse)
-        # Blocks that came of the same block share what is kept.
         return self._blocks.setdefault(rows.start, block) if self._kept else block
 
     def _outputs(self, x: Array) -> Array:
@@ -517,19 +482,6 @@ class Rows:
         narrow = a.astype(dtype)
         parts = (block.astype(dtype).projected(narrow[rows]) for rows, block in self._each())
         return np.asarray(sum(part.astype(np.float64) for part in parts))
-
-
-def project(factors: RowFactors, a: Array) -> Array:
-    """Return B'a (R,) in double precision, some rows at a time.
-
-    Parameters
-    ----------
-    factors : RowFactors
-        The kernels on n samples.
-    a : ndarray of shape (n,)
-        A vector.
-    """
-    return np.asarray(sum(factors.projected(rows, a) for rows in _pieces(factors)))
 
 
 def _pieces(factors: RowFactors) -> list[slice]:

@@ -1,19 +1,19 @@
 """Who keeps the blocks of rows of the joint method, and asks them: threads of this process.
 
-A question is the name of a method of `mklbench.optim.row_blocks.Rows` with arguments, so that it
-can be sent to another machine, too; within `engine_of` another engine takes the place of threads.
+A question is the name of a method of `mklbench.optim.row_blocks.Rows` with arguments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
-from typing import Any, Protocol
+from operator import add
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from mklbench.cores import allowing, n_threads
 from mklbench.kernels.row_factors import ROWS, RowFactors
-from mklbench.optim.row_blocks import Rows, Terms
+from mklbench.optim.row_blocks import UNFLAGGED, Rows, Terms
 
 Array = NDArray[np.float64]
 
@@ -79,16 +79,6 @@ class FactorProblem:
         dense = self.factors.rank - int(self.factors.sparse.sum())
         return self.factors.n_samples * dense * np.dtype(self.dtype).itemsize
 
-    def keeps(self, processes: int = 1) -> bool:
-        """Tell whether the rows of B stay in memory, in place of being made for each pass.
-
-        Parameters
-        ----------
-        processes : int, default=1
-            How many share them.
-        """
-        return self.size <= processes * KEPT
-
     def has_rows_of(self, other: FactorProblem) -> bool:
         """Tell whether another problem is the same but for its loss."""
         return (self.factors, self.exact, self.dtype) == (other.factors, other.exact, other.dtype)
@@ -97,20 +87,10 @@ class FactorProblem:
         """Return the block with these rows."""
         X = self.factors.X[rows]
         parts = self.factors.on(X), self.exact.on(X)
-        return Rows(*parts, self.terms.of(rows), self.dtype, self.keeps(), self.factors.sparse)
+        return Rows(*parts, self.terms.of(rows), self.dtype, self.size <= KEPT, self.factors.sparse)
 
 
-class Engine(Protocol):
-    """Keeps the blocks of a problem, and asks all of them."""
-
-    def each(self, question: str, *arguments: Any) -> list[Any]:
-        """Return what every block answers, in their order."""
-
-    def total(self, question: str, *arguments: Any) -> Any:
-        """Return the sum of what the blocks answer."""
-
-
-class Threads:
+class Engine:
     """The blocks in the memory of this process, asked by a thread each.
 
     Parameters
@@ -126,21 +106,26 @@ class Threads:
         self._pool = ThreadPoolExecutor(n_threads())
 
     def each(self, question: str, *arguments: Any) -> list[Any]:
+        """Return what every block answers, in their order."""
         return list(self._asked(question, arguments))
 
     def total(self, question: str, *arguments: Any) -> Any:
-        return added(self._asked(question, arguments))
+        """Return the sum of what the blocks answer."""
+        return reduce(add, self._asked(question, arguments))
 
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown(cancel_futures=True)
 
     def _asked(self, question: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
-        own = [given(arguments, rows) for rows in self._rows]
-        asked = self._pool.map(lambda block, args: block.asked(question, args), self._blocks, own)
-        for i, (after, answer) in enumerate(asked):
-            self._blocks[i] = after
-            yield answer
+        def answer(block: Rows, rows: slice) -> Any:
+            own = [
+                each.of(rows) if isinstance(each, OfSamples | Terms) else each for each in arguments
+            ]
+            with np.errstate(**UNFLAGGED):
+                return getattr(block, question)(*own)
+
+        return self._pool.map(answer, self._blocks, self._rows)
 
 
 # Makes the engine of a problem, and ends it.
@@ -150,7 +135,7 @@ Maker = Callable[[FactorProblem], AbstractContextManager[Engine]]
 @contextmanager
 def threads(problem: FactorProblem) -> Iterator[Engine]:
     """Give an engine of threads; linear algebra within a block has one thread."""
-    engine = Threads(problem)
+    engine = Engine(problem)
     try:
         with threadpool_limits(1, user_api="blas"):
             yield engine
@@ -238,18 +223,6 @@ def shared() -> Iterator[None]:
             yield
     finally:
         maker.close()
-
-
-def given(arguments: Sequence[Any], rows: slice) -> tuple[Any, ...]:
-    """Return the arguments of a question as the block with these rows is given them."""
-    return tuple(
-        each.of(rows) if isinstance(each, OfSamples | Terms) else each for each in arguments
-    )
-
-
-def added(answers: Iterator[Any]) -> Any:
-    """Return the sum of what blocks answered, in their order."""
-    return reduce(lambda total, each: total + each, answers)
 
 
 def cut(n: int, blocks: int) -> list[slice]:

@@ -220,10 +220,10 @@ def test_the_two_bounds_on_jobs_are_one() -> None:
     ("override", "said"),
     [
         ("executor=slrm", "executor=slrm is not known: did you mean slurm"),
-        ("+executor.jobs=3", "executor.jobs=3 is not known: did you mean executor.rows."),
+        ("+executor.jobs=3", "executor.jobs=3 is not known: "),
         (
             "executor.address=x",
-            "executor.address=x is not known: choose one of executor.name, executor.rows",
+            "executor.address=x is not known: choose one of executor.name, executor.title",
         ),
         (
             "~executor",
@@ -231,7 +231,7 @@ def test_the_two_bounds_on_jobs_are_one() -> None:
         ),
         (
             "++executor._target_=os.getcwd",
-            "executor.rows=None is not known: there is nothing to set",
+            "executor=local cannot be used: ",
         ),
         ("++executor._target_=os.nothing", "executor._target_=os.nothing cannot be used: "),
     ],

@@ -33,11 +33,11 @@ from mklbench.kernels import (
     feature_widths,
     linear_features,
 )
-from mklbench.kernels.row_factors import MANY, RowFactors
+from mklbench.kernels.row_factors import MANY, Pieces, RowFactors
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks, row_engines
 from mklbench.optim.joint import Path
-from mklbench.optim.row_blocks import Linearised, project, terms_of
+from mklbench.optim.row_blocks import Linearised, terms_of
 from mklbench.optim.row_engines import Engine, FactorProblem
 from mklbench.optim.weight_sets import OneSum
 from mklbench.penalties.simple import Simplex
@@ -239,7 +239,7 @@ def test_its_gap_holds_for_the_kernels_themselves() -> None:
     assert found.gap == pytest.approx((upper - lower) / upper, rel=1e-6)
     assert found.objective == pytest.approx(np.abs(a).sum() - 0.5 * found.weights @ forms)
     # The length of a function that is an expansion on samples is that of its Gram matrices.
-    t = project(factors, a)
+    t = factors.projected(slice(0, factors.n_samples), a)
     assert factors.forms(t) == pytest.approx(forms, rel=1e-9)
     outputs = factors.rows(0, factors.n_samples) @ factors.expanded(found.weights, t)
     K = np.tensordot(found.weights, grams, 1)
@@ -517,6 +517,71 @@ def test_kernels_on_columns_of_many_samples_have_factors() -> None:
     assert np.abs(difference).max() <= 0.05
     travelled = pickle.loads(pickle.dumps(model))
     assert np.array_equal(travelled.predict(table[:100]), model.predict(table[:100]))
+
+
+def heavy_tails(n: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    tails = rng.standard_t(3, (n, 2)), rng.lognormal(0.0, 1.5, (n, 1)), rng.integers(0, 3, (n, 1))
+    return StandardScaler().fit_transform(np.hstack(tails))
+
+
+def families(n: int) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
+    """Samples, labels and C of problems that the method was not tuned on."""
+    rng = np.random.default_rng(0)
+    normal, y = problem(n, 4, seed=31)
+    rare = problem(n, 4, seed=32, negative=0.95)
+    tails = heavy_tails(n, seed=33)
+    label = np.where(np.tanh(tails[:, 0]) + tails[:, 3] + rng.standard_normal(n) > 0, 1.0, -1.0)
+    some = rng.integers(0, n // 10, n)
+    integers = np.round(3.0 * normal) / 3.0
+    return {
+        "normal": (normal, y, 10.0),
+        "large C": (normal, y, 1000.0),
+        "small C": (normal, y, 0.1),
+        "rare": (*rare, 10.0),
+        "heavy tails": (tails, label, 10.0),
+        "integers": (integers, y, 10.0),
+        "one-hot": (OneHotEncoder().fit_transform(integers[:, :2]).toarray(), y, 10.0),
+        "duplicated": (normal[some], y[some], 10.0),
+    }
+
+
+@pytest.mark.parametrize("family", list(families(40)))
+def test_few_iterations_are_enough_for_any_family(family: str) -> None:
+    X, y, C = families(5000)[family]
+    found = joint(feature_gaussians(X), y, C, tol=1e-3)
+    assert found.converged
+    assert found.n_iter <= 30
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+def test_features_with_heavy_tails_have_the_optimum_of_gram_matrices(C: float) -> None:
+    X = 3.0 * heavy_tails(600, seed=34)
+    y = np.where(np.tanh(X[:, 0]) + np.random.default_rng(35).standard_normal(600) > 0, 1.0, -1.0)
+    bank = feature_gaussians(X)
+    assert any(isinstance(part.basis, Pieces) for part in bank.row_factors().parts)
+    found, exact = both(bank, y, C)
+    assert_same_optimum(found, exact)
+
+
+def test_factors_in_pieces_are_those_of_the_kernels() -> None:
+    X = 5.0 * heavy_tails(700, seed=36)
+    bank = feature_gaussians(X)
+    factors = bank.row_factors()
+    assert sum(isinstance(part.basis, Pieces) for part in factors.parts) >= 3
+    rng = np.random.default_rng(37)
+    a, x = rng.standard_normal(700), rng.standard_normal((factors.rank, 2))
+    B = factors.rows(0, 700)
+    projected, outputs = factors.both(slice(0, 700), a, x)
+    np.testing.assert_allclose(projected, B.T @ a, atol=1e-10)
+    np.testing.assert_allclose(outputs, B @ x, atol=1e-10)
+    for m in range(bank.n_kernels):
+        np.testing.assert_allclose(gram(factors, m), bank.combine(np.eye(4)[m]), atol=1e-10)
+    coarse = factors.reduced(1e-5)
+    for m in range(bank.n_kernels):
+        left_out = bank.combine(np.eye(4)[m]) - gram(coarse, m)
+        assert -1e-8 <= np.trace(left_out) / 700 <= 2e-5
+    assert coarse.sparse.any()
 
 
 class TestRefusals:

@@ -57,7 +57,7 @@ class TestTerms:
         for loss, middle in ((Tube(y, box, 0.3), y), (Hinge(signs, box), signs)):
             terms = terms_of(loss)
             assert terms.loss(outputs) == pytest.approx(loss.value(outputs))
-            assert_allclose(terms.middle(), middle)
+            assert_allclose((terms.signs * terms.targets).mean(axis=0), middle)
 
     def test_their_dual_is_that_of_certificates(self) -> None:
         """Where of the two variables of a sample one is 0."""

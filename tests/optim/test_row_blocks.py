@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,8 @@ import pytest
 
 from mklbench.certify import Hinge
 from mklbench.kernels import feature_gaussians
-from mklbench.optim.row_blocks import Least, Sums, terms_of
-from mklbench.optim.row_engines import FactorProblem, OfSamples, Threads, cut
+from mklbench.optim.row_blocks import terms_of
+from mklbench.optim.row_engines import Engine, FactorProblem, OfSamples, cut
 
 
 @pytest.fixture
@@ -21,17 +20,6 @@ def problem() -> FactorProblem:
     y = np.where(X[:, 0] + 0.3 * rng.standard_normal(300) > 0, 1.0, -1.0)
     exact = feature_gaussians(X).row_factors()
     return FactorProblem(exact.reduced(1e-5), exact, terms_of(Hinge(y, 10.0)), np.float32)
-
-
-def numbers(found: Any) -> list[np.ndarray]:
-    """All arrays and numbers of an answer."""
-    if isinstance(found, np.ndarray | float | int):
-        return [np.array(found)]
-    if isinstance(found, tuple | list):
-        inside: Any = found
-    else:
-        inside = vars(found).values() if isinstance(found, Sums | Least) else ()
-    return [each for one in inside for each in numbers(one)]
 
 
 def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
@@ -51,38 +39,20 @@ def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
     ]
 
 
-def test_a_block_before_a_question_answers_the_same_again(problem: FactorProblem) -> None:
-    """Also where it has travelled; what is lost on the way is made again."""
-    block = problem.block(slice(100, 200))
-    for question, arguments in questions(problem.factors.rank):
-        before = pickle.dumps(block)
-        after, answer = block.asked(question, arguments)
-        assert pickle.dumps(block) == before
-        travelled = pickle.loads(before)
-        again, answered = travelled.asked(question, arguments)
-        for one, other in zip(numbers(answer), numbers(answered), strict=True):
-            assert np.array_equal(one, other)
-        kept, kept_again = (numbers(list(vars(each).values())) for each in (after, again))
-        for one, other in zip(kept, kept_again, strict=True):
-            assert np.array_equal(one, other)
-        block = after
-
-
 def test_rows_that_are_kept_are_made_once(problem: FactorProblem, monkeypatch: Any) -> None:
     block = problem.block(slice(0, 300))
-    block, _ = block.asked("begin", (np.zeros(problem.factors.rank), 0.0, 1.0))
+    block.begin(np.zeros(problem.factors.rank), 0.0, 1.0)
     monkeypatch.setattr(type(problem.factors), "rows", None)
     for question, arguments in questions(problem.factors.rank):
-        block, _ = block.asked(question, arguments)
-    with pytest.raises(TypeError):
-        pickle.loads(pickle.dumps(block)).asked(*questions(problem.factors.rank)[0])
+        getattr(block, question)(*arguments)
 
 
 def test_each_block_is_given_its_own_samples(problem: FactorProblem) -> None:
-    engine = Threads(problem)
+    engine = Engine(problem)
     a = np.random.default_rng(1).standard_normal(300)
     B = problem.exact.rows(0, 300)
-    assert engine.total("projected_exactly", OfSamples((a,))) == pytest.approx(B.T @ a)
+    answers = engine.each("both_exactly", OfSamples((a,)), np.zeros((B.shape[1], 1)))
+    assert sum(projected for projected, _ in answers) == pytest.approx(B.T @ a)
     engine.close()
 
 

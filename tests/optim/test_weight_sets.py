@@ -27,7 +27,6 @@ from mklbench.kernels.groups import Groups, groups_of
 from mklbench.kernels.row_factors import MANY
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks, row_engines
-from mklbench.optim.row_blocks import project
 from mklbench.optim.weight_sets import Ball, ElasticBox, Given, Grouped, OneSum, WeightSet
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
@@ -411,6 +410,6 @@ def test_finer_factors_go_on_from_the_function(monkeypatch: pytest.MonkeyPatch) 
     assert twice.objective == pytest.approx(once.objective, rel=2e-5)
     factors = bank.row_factors()
     assert factors is not None
-    t = project(factors, twice.dual_coef)
+    t = factors.projected(slice(0, factors.n_samples), twice.dual_coef)
     outputs = factors.rows(0, factors.n_samples) @ factors.expanded(twice.weights, t)
     assert twice.weights @ factors.forms(t) == pytest.approx(twice.dual_coef @ outputs)

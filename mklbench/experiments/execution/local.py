@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
@@ -75,46 +75,18 @@ class Local:
         Steps at once.
     timeout : float or None, default=None
         Seconds that a step may take; None for no limit.
-    rows : str or None, default=None
-        Of a Dask scheduler, as in "tcp://host:8786", whose workers keep the training samples of
-        fits by the joint method (`mklbench.on_dask`); one step is taken after the other then.
 
     Attributes
     ----------
     job : Job
         The job on a cluster that this is part of.
-
-    Raises
-    ------
-    InputError
-        If `rows` is given with several jobs.
     """
 
-    def __init__(
-        self,
-        jobs: int = 1,
-        timeout: float | None = None,
-        *,
-        rows: str | None = None,
-    ) -> None:
-        if rows is not None and jobs > 1:
-            raise InputError(
-                f"executor.rows={rows} is not possible with jobs={jobs}, as one fit at a time is "
-                "spread over the workers: leave one of them out."
-            )
-        self.at_once, self.timeout, self._rows, self.job = jobs, timeout, rows, Job()
+    def __init__(self, jobs: int = 1, timeout: float | None = None) -> None:
+        self.at_once, self.timeout, self.job = jobs, timeout, Job()
 
     def prepare(self, cells: Sequence[Cell], store: Store) -> None:
-        """Raise InputError unless workers that are to keep samples are of use."""
-        for cell in cells if self._rows is not None else ():
-            algo = cell.config.algo
-            if algo.get("method") not in ("auto", "joint"):
-                raise InputError(
-                    f"executor.rows={self._rows} is for algorithms with algo.method=joint, and "
-                    f"algo={algo['name']} "
-                    f"{'has method=libsvm' if 'method' in algo else 'has none'}: choose algo=mkl, "
-                    "uniform, vskl or mkl_svr with method=joint, or leave executor.rows out."
-                )
+        """There is nothing that steps here would wait for."""
 
     def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
         """Take `steps` as `mklbench.experiments.execution.plan.Executor` says."""
@@ -140,24 +112,12 @@ class Local:
                 step = steps[connection.recv()]
                 kind, sentence = "ended", ""
                 try:
-                    with self._keeping_rows():
-                        take(step, store)
+                    take(step, store)
                 except StoreError as error:
                     kind, sentence = "store", str(error)
                 except InputError as error:
                     kind, sentence = "refused", str(error)
                 connection.send((kind, sentence))
-
-    @contextlib.contextmanager
-    def _keeping_rows(self) -> Iterator[None]:
-        """Have workers of Dask keep the samples of the joint method, if there are any."""
-        if self._rows is None:
-            yield
-            return
-        from mklbench.optim.row_workers import connected, on_dask
-
-        with connected(self._rows, f"executor.rows={self._rows}") as client, on_dask(client):
-            yield
 
 
 @dataclass

@@ -14,7 +14,7 @@ from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.functions import Linear, check_values
 from mklbench.kernels.gram_matrices import write_lower
 from mklbench.kernels.naming import ALL_COLUMNS, column_names, named
-from mklbench.kernels.row_factors import Column, Columns, Nodes, Part, RowFactors
+from mklbench.kernels.row_factors import Columns, Nodes, Part, RowFactors
 from mklbench.kernels.samples import dense
 from mklbench.validation import check_features, check_scale, check_training_features
 
@@ -74,7 +74,7 @@ class LinearBank(Bank):
     def row_factors(self) -> RowFactors:
         one = np.ones((1, 1))
         parts = [
-            Part(Column(m), one[None], np.array([m]), Nodes([Linear()], one, slice(j, j + 1)))
+            Part(Columns(m, 1), one[None], np.array([m]), Nodes([Linear()], one, slice(j, j + 1)))
             for m, j in enumerate(self.features)
         ]
         return RowFactors(self._columns.T, parts)

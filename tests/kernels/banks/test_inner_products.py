@@ -11,7 +11,6 @@ from mklbench.kernels.banks.function_bank import needs_on_all_features, on_all_f
 from mklbench.kernels.banks.linear import InnerProductBank
 from mklbench.kernels.contract import Shape
 from mklbench.kernels.row_factors import MANY
-from mklbench.optim.row_blocks import project
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((30, 4))
@@ -50,7 +49,7 @@ def test_has_factors() -> None:
     bank = InnerProductBank(X)
     factors = bank.row_factors()
     a = RNG.standard_normal(30)
-    t = project(factors, a)
+    t = factors.projected(slice(0, factors.n_samples), a)
     assert factors.forms(t) == pytest.approx(bank.quadratic_forms(a))
     outputs = factors.rows(0, factors.n_samples) @ factors.expanded(np.array([0.5]), t)
     assert outputs == pytest.approx(bank.combine([0.5]) @ a)
