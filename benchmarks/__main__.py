@@ -24,7 +24,7 @@ PARTS = (
 # These take minutes for one figure, and are run when they are named.
 LONG_PARTS = (
     *("gaps", "ikl", "kernels", "peaks", "peers"),
-    *("scale", "weight_sets", "real_sets", "family_gap", "defaults"),
+    *("scale", "weight_sets", "real_sets", "families", "family_gap", "defaults"),
 )
 
 _VERDICTS = {True: "yes", False: "no", None: ""}

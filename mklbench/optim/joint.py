@@ -126,7 +126,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class _Step:
+class _Followed:
     """A direction of all variables, and how far it is followed.
 
     Attributes
@@ -318,7 +318,7 @@ class Path:
         slopes = self.weight_set.slopes(self.x, 0.5 * self.factors.forms(self.v))
         residual = slopes + self.z - self.lam @ self.weight_set.sums
 
-        def direction(aims: Aims, aimed: Array) -> _Step:
+        def direction(aims: Aims, aimed: Array) -> _Followed:
             change = system.solve(
                 at.projected + aims.projected,
                 at.labelled + aims.labelled,
@@ -327,7 +327,7 @@ class Path:
             along = self.engine.total("correct", change.outputs, change.intercept)
             dz = (aimed - self.z * change.x) / self.x - self.z
             of_x = min(_longest(self.x, change.x), _longest(self.z, dz))
-            return _Step(change, dz, along, min(1.0, _SHARE * min(along.longest.value, of_x)))
+            return _Followed(change, dz, along, min(1.0, _SHARE * min(along.longest.value, of_x)))
 
         # The predictor, towards mu = 0.
         first = direction(Aims(np.zeros_like(self.v), 0.0), np.zeros_like(self.x))
