@@ -15,7 +15,7 @@ from typing import Any
 from mklbench import resources
 from mklbench.errors import InputError, unknown
 from mklbench.reader import Made, read, value
-from mklbench.report import claims, figures
+from mklbench.report import claims, figures  # noqa: F401  the kinds of claims make themselves known
 from mklbench.report.table.findings import check_marks, names_in
 from mklbench.report.table.paper_table import Column, PaperTable, Protocol, known
 from mklbench.report.table.values import TableWhere
@@ -86,10 +86,9 @@ def read_table(path: Path) -> PaperTable:
 
 @cache
 def import_kinds() -> None:
-    """Import the modules of all kinds of figures and claims, each of which makes itself known."""
-    for package in (figures, claims):
-        for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            importlib.import_module(module.name)
+    """Import the modules of all kinds of figures, each of which makes itself known."""
+    for module in pkgutil.iter_modules(figures.__path__, f"{figures.__name__}."):
+        importlib.import_module(module.name)
 
 
 def _columns(
@@ -136,6 +135,16 @@ def _settings(protocol: Any) -> Iterator[Any]:
         }
 
 
+# The options of the parts of a table that are names in it, and of what.
+_NAMES = {
+    **dict.fromkeys(("row", "rows", "row_overrides", "left_out"), "row"),
+    **dict.fromkeys(("column", "columns", "against", "over", "under", "marks"), "column"),
+    **dict.fromkeys(("references", "learners", "alignments"), "column"),
+    **dict.fromkeys(("protocol", "protocols"), "protocol"),
+    **dict.fromkeys(("metric", "metrics"), "metric"),
+}  # fmt: skip
+
+
 def _check_references(table: PaperTable, where: str) -> None:
     """Refuse names that the table uses but does not define."""
     names = table.names
@@ -156,44 +165,34 @@ def _references(table: PaperTable) -> Iterator[tuple[str, str, str]]:
     for place in table.published:
         for what, name in zip(("row", "column", "metric"), place, strict=True):
             yield f"published {what}", what, name
-    for column in table.columns:
-        yield from (("metric", "metric", name) for name in column.metrics)
-        for name in (*column.row_overrides, *(column.rows or ())):
-            yield f"row of column {column.name}", "row", name
-        for name in column.protocols or ():
-            yield f"protocol of column {column.name}", "protocol", name
+    for words, part in _parts(table):
+        for option, what in _NAMES.items():
+            given = getattr(part, option, None) or ()
+            for name in (given,) if isinstance(given, str) else given:
+                yield f"{what} of {words}", what, name
     for protocol in table.protocols:
-        for name in (*(protocol.columns or ()), *chain(*protocol.left_out.values())):
+        for name in chain(*protocol.left_out.values()):
             yield f"column of protocol {protocol.name}", "column", name
-        for name in (*protocol.row_overrides, *protocol.left_out, *(protocol.rows or ())):
-            yield f"row of protocol {protocol.name}", "row", name
-    if table.as_printed is not None:
-        yield "as_printed", "protocol", table.as_printed
-    for ratio in table.ratios:
-        yield "ratio metric", "metric", ratio.metric
-        yield from (("ratio column", "column", name) for name in (ratio.over, ratio.under))
-    for entry in table.ledger:
-        for what, limits in entry.scope.items():
-            yield from ((f"{what} of ledger entry {entry.point}", what, n) for n in limits or ())
-    for text in table.findings:
-        yield from ((f"{what} of a finding", what, name) for what, name in names_in(text))
-    if table.baseline is not None:
-        yield "baseline column", "column", table.baseline.column
-        yield "baseline metric", "metric", table.baseline.metric
-    for comparison in table.comparisons:
-        yield "metric of a comparison", "metric", comparison.metric
-        for name in (comparison.column, comparison.against):
-            yield "column of a comparison", "column", name
-    if table.ranking is not None:
-        yield "metric of the ranking", "metric", table.ranking.metric
-        yield "protocol of the ranking", "protocol", table.ranking.protocol
-        also = [table.ranking.alignments] if table.ranking.alignments else []
-        for name in (*table.ranking.references, *table.ranking.learners, *also):
-            yield "column of the ranking", "column", name
-        for label, rows in table.ranking.groups.items():
-            yield from ((f"row of group {label} of the ranking", "row", name) for name in rows)
+    for label, rows in (table.ranking.groups if table.ranking else {}).items():
+        yield from ((f"row of group {label} of the ranking", "row", name) for name in rows)
     if table.sweep is not None and table.sweep.axis is not None:
         yield "axis of the sweep", "metric", table.sweep.axis
+    if table.as_printed is not None:
+        yield "as_printed", "protocol", table.as_printed
+    for text in table.findings:
+        yield from ((f"{what} of a finding", what, name) for what, name in names_in(text))
+
+
+def _parts(table: PaperTable) -> Iterator[tuple[str, object]]:
+    """Yield the parts of a table that name others, and what they are called."""
+    yield from ((f"column {column.name}", column) for column in table.columns)
+    yield from ((f"protocol {protocol.name}", protocol) for protocol in table.protocols)
+    yield from ((f"ledger entry {entry.point}", entry) for entry in table.ledger)
+    yield from ((f"figure {figure.name}", figure) for figure in table.figures)
+    yield from (("a claim", claim) for claim in table.claims)
+    yield from (("a comparison", comparison) for comparison in table.comparisons)
+    yield from (("a ratio", ratio) for ratio in table.ratios)
+    yield from (("the baseline", table.baseline), ("the ranking", table.ranking))
 
 
 def _check_unique(names: list[str], where: str) -> None:

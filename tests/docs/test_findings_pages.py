@@ -16,18 +16,11 @@ from narrowing import present
 from stated import lines_of, mean, recorded, states, text_of
 
 from mklbench.experiments.record import Record
-from mklbench.report.analysis.agreement import (
-    changes,
-    judged_numbers,
-    label_of,
-    n_as_printed,
-    n_matching,
-    unmatched,
-)
+from mklbench.report.analysis.agreement import judged_numbers, n_as_printed, n_matching
 from mklbench.report.analysis.assemble import Number
 from mklbench.report.analysis.significance import LEVEL, corrected_p_value
-from mklbench.report.claims.judged import judge_claims
-from mklbench.report.table.verdict import Verdict
+from mklbench.report.claims import judge_claims
+from mklbench.report.table.verdict import JUDGING, Sample, Verdict, judge
 
 CORTES, ROUSU = "docs/findings/cortes2009.md", "docs/findings/rousu2017.md"
 GEHLER, LEARNING = "docs/findings/gehler2008.md", "docs/findings/learning.md"
@@ -284,31 +277,52 @@ def test_what_differs_in_the_table_of_gehler() -> None:
 
 def test_the_numbers_that_do_not_match_as_printed() -> None:
     report = recorded("gehler2008_table1")
-    left = unmatched(report)
+    printed, *others = report.table.protocols
+    by_protocol: dict[str, dict[tuple[str, str, str], Number]] = {}
+    for (row, column, protocol, metric), number in report.numbers.items():
+        if number.verdict in JUDGING:
+            by_protocol.setdefault(protocol, {})[row, column, metric] = number
+    as_printed = by_protocol[printed.name]
 
     def told(numbers: Sequence[Number]) -> str:
         return ", ".join(f"{n.slot.protocol.label} {present(n.measured).mean:.1f}" for n in numbers)
 
-    for one in left:
-        number = one.as_printed
-        others = [other for other in one.others if other not in one.matching]
-        states(
-            GEHLER,
-            f"| {label_of(number)} | {present(number.published).mean} | "
-            f"{present(number.measured).mean:.1f} | {told(one.matching)} | {told(others)} |",
-        )
+    for place, number in as_printed.items():
+        if number.verdict != Verdict.MATCH:
+            also = [by_protocol[p.name][place] for p in others if place in by_protocol[p.name]]
+            matching = [other for other in also if other.verdict == Verdict.MATCH]
+            states(
+                GEHLER,
+                f"| {number.slot.row.label}, {number.slot.column.label} | "
+                f"{present(number.published).mean} | {present(number.measured).mean:.1f} | "
+                f"{told(matching)} | {told([n for n in also if n not in matching])} |",
+            )
     judged = judged_numbers([report])
     states(
         GEHLER,
         f"Of {len(judged)} numbers that can be judged {n_as_printed(judged)} match as printed and "
         f"{n_matching(judged)} under some protocol",
     )
-    for change in changes(report):
-        before, after = change.n_matching(change.before), change.n_matching(change.after)
-        of_all = (change.n_others_match + before, change.n_others_match + after)
-        moved = (len(change.gained), len(change.lost))
-        found = " | ".join(map(str, (len(change.after), before, after, *moved, *of_all)))
-        states(GEHLER, f"| {change.protocol.label} | {found} |")
+    for changed in others:
+        here = by_protocol[changed.name]
+        now = {place for place, number in here.items() if number.verdict == Verdict.MATCH}
+        before = {
+            place
+            for place, number in here.items()
+            for values in [report.slots[as_printed[place].slot.place][1].by_split(number.metric)]
+            for splits in [report.slots[number.slot.place][1].by_split(number.metric)]
+            for sample in [Sample.of([values[split] for split in splits if split in values])]
+            if judge(number.published, number.published_n_splits or 1, present(sample))
+            == Verdict.MATCH
+        }
+        rest = sum(
+            number.verdict == Verdict.MATCH
+            for place, number in as_printed.items()
+            if place not in here
+        )
+        counts = (len(here), len(before), len(now), len(now - before), len(before - now))
+        found = " | ".join(map(str, (*counts, rest + len(before), rest + len(now))))
+        states(GEHLER, f"| {changed.label} | {found} |")
 
 
 def test_the_claims_on_ikl() -> None:

@@ -1,7 +1,8 @@
-"""A new kind of figure or of claim is one module in its package, and nothing else."""
+"""A new kind of figure is one module in its package, one of claim a class, and nothing else."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,9 @@ import pytest
 from report_fakes import FakeFinder, plain
 
 from mklbench.errors import InputError
-from mklbench.report import claims, figures
+from mklbench.report import figures
 from mklbench.report.analysis.assemble import Report, assemble
-from mklbench.report.claims.judged import judge_claims
+from mklbench.report.claims import judge_claims
 from mklbench.report.figures.draw import write_figure
 from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import import_kinds, read_table
@@ -46,7 +47,7 @@ class Pie(Figure):
 COUNT = """
 from dataclasses import dataclass
 
-from mklbench.report.claims.judged import Judged
+from mklbench.report.claims import Judged
 from mklbench.report.table.paper_table import Claim
 
 
@@ -72,21 +73,22 @@ claims: [{text: There is one row., kind: count, metric: accuracy, columns: [b], 
 @pytest.fixture(autouse=True)
 def _own_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     import_kinds()
-    for package, name, content in ((figures, "own_pie", PIE), (claims, "own_count", COUNT)):
-        folder = tmp_path / package.__name__
-        folder.mkdir()
-        (folder / f"{name}.py").write_text(content, encoding="utf-8")
-        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
-        monkeypatch.delitem(sys.modules, f"{package.__name__}.{name}", raising=False)
+    folder = tmp_path / "figures"
+    folder.mkdir()
+    (folder / "own_pie.py").write_text(PIE, encoding="utf-8")
+    monkeypatch.setattr(figures, "__path__", [*figures.__path__, str(folder)])
     monkeypatch.setattr(Figure, "kinds", dict(Figure.kinds))
     monkeypatch.setattr(Claim, "kinds", dict(Claim.kinds))
+    (tmp_path / "own_count.py").write_text(COUNT, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_count", raising=False)
+    importlib.import_module("own_count")
     import_kinds.cache_clear()
     yield
     import_kinds.cache_clear()
-    for package, name in ((figures, "own_pie"), (claims, "own_count")):
-        sys.modules.pop(f"{package.__name__}.{name}", None)
-        if hasattr(package, name):
-            delattr(package, name)
+    sys.modules.pop(f"{figures.__name__}.own_pie", None)
+    if hasattr(figures, "own_pie"):
+        delattr(figures, "own_pie")
 
 
 def report(tmp_path: Path, slices: str = "5") -> Report:

@@ -220,7 +220,11 @@ def test_unknown_table_is_refused_with_the_nearest_name() -> None:
         ("{name: a,", "{name: a, published_n_splits: 0,", "published_n_splits=0 must be a whole"),
         ("title:", "published_n_splits: many\ntitle:", "published_n_splits='many' must be a whole"),
         ("title:", "baseline: {column: bb, metric: error}\ntitle:", "margin=None must be a number"),
-        ("title:", f"{BASELINE.format('bb', 'error')}\ntitle:", "baseline column=bb is not known"),
+        (
+            "title:",
+            f"{BASELINE.format('bb', 'error')}\ntitle:",
+            "column of the baseline=bb is not known",
+        ),
         ("title:", f"{BASELINE.format('b', 'eror')}\ntitle:", "did you mean error"),
         (
             "title:",

@@ -16,9 +16,8 @@ from mklbench.report.analysis.baseline import (
     standing,
 )
 from mklbench.report.analysis.cpu_models import (
-    Compared,
-    Side,
     TimedOn,
+    Values,
     cpu_models,
     on_one_model,
     split_by_split,
@@ -76,6 +75,7 @@ class SlotRecords:
 
 
 Finder = Callable[[Slot], SlotRecords]
+How = Callable[[Sequence[Sequence[Record]], Metric], Values | None]
 Slots = Mapping[Place, tuple[Slot, SlotRecords]]
 
 
@@ -111,15 +111,13 @@ class Number:
 class RatioNumber:
     """A metric of one column over that of another on one row; None where there is none.
 
-    `measured` is by protocol, and so are `limits`, which say where times of other CPU models were
-    left out, or are all there is (`mklbench.report.analysis.cpu_models.Compared`).
+    `measured` is by protocol.
     """
 
     ratio: Ratio
     row: str
     published: float | None
     measured: Mapping[str, float | None]
-    limits: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -213,48 +211,34 @@ def assemble(table: PaperTable, find: Finder, part: Iterable[Slot] | None = None
     )
 
 
-def compared_means(slots: Slots, places: Sequence[Place], metric: Metric) -> Compared | None:
-    """Return the values of cells whose means are compared; None unless all show them and are done.
+def compared(
+    slots: Slots, places: Sequence[Place], metric: Metric, how: How = split_by_split
+) -> Values | None:
+    """Return the values of cells by split, to be compared; None unless all are done and have some.
 
-    Of times they are those of one CPU model.
+    Of times they are those that can be compared, as `how` says.
     """
-    cells = [slots.get(place) for place in places]
-    if any(cell is None or metric.name not in cell[0].column.metrics for cell in cells):
+    cells = [slots[place][1] for place in places if place in slots]
+    if len(cells) < len(places) or any(found.status != DONE for found in cells):
         return None
-    sides = _sides(slots, places)
-    return None if sides is None else on_one_model(sides, metric)
+    return how([found.done for found in cells], metric)
 
 
-def compared_splits(slots: Slots, first: Place, second: Place, metric: Metric) -> Compared | None:
-    """Return the values of two cells that are compared split by split; None unless both are done.
-
-    Of times they are those of splits that both have on the same CPU model.
-    """
-    sides = _sides(slots, (first, second))
-    return None if sides is None else split_by_split(sides, metric)
+def compared_means(
+    slots: Slots, places: Sequence[Place], metric: Metric, how: How = on_one_model
+) -> list[Sample] | None:
+    """Return mean and spread of cells that can be compared (see `compared`)."""
+    values = compared(slots, places, metric, how) or ()
+    samples = [Sample.of(list(of_cell.values())) for of_cell in values]
+    return [sample for sample in samples if sample is not None] or None
 
 
 def measured_difference(
     slots: Slots, first: Place, second: Place, metric: Metric
 ) -> Difference | None:
-    """Return a metric of one cell minus that of another by split; None unless both are done.
-
-    Of times also None where no split of both is of one CPU model.
-    """
-    compared = compared_splits(slots, first, second, metric)
-    return None if compared is None else paired_difference(*compared.values)
-
-
-def _sides(slots: Slots, places: Sequence[Place]) -> list[Side] | None:
-    """Return the finished records of cells, each with the label that tells it from the others."""
-    cells = [slots[place] for place in places if place in slots]
-    if len(cells) < len(places) or any(found.status != DONE for _, found in cells):
-        return None
-    of_one_column = len({slot.column.name for slot, _ in cells}) == 1
-    return [
-        Side(slot.protocol.label if of_one_column else slot.column.label, found.done)
-        for slot, found in cells
-    ]
+    """Return a metric of one cell minus that of another by split; None unless both are done."""
+    values = compared(slots, (first, second), metric)
+    return None if values is None else paired_difference(*values)
 
 
 def _number(table: PaperTable, slot: Slot, found: SlotRecords, metric: Metric) -> Number:
@@ -314,21 +298,15 @@ def _published_standings(table: PaperTable) -> dict[tuple[str, str, str], Standi
 
 
 def _ratio(table: PaperTable, slots: Slots, ratio: Ratio, row: Row) -> RatioNumber:
+    columns = (ratio.over, ratio.under)
     measured: dict[str, float | None] = {}
-    limits = {}
     for protocol in table.protocols:
-        places = [(row.name, column, protocol.name) for column in (ratio.over, ratio.under)]
+        places = [(row.name, column, protocol.name) for column in columns]
         if all(place in slots for place in places):
-            compared = compared_means(slots, places, METRICS[ratio.metric])
-            samples = None if compared is None else compared.samples
+            samples = compared_means(slots, places, METRICS[ratio.metric])
             measured[protocol.name] = None if samples is None else _quotient(samples)
-            if compared is not None and compared.limit:
-                limits[protocol.name] = compared.limit
-    published = [
-        table.published.get((row.name, column, ratio.metric))
-        for column in (ratio.over, ratio.under)
-    ]
-    return RatioNumber(ratio, row.name, _quotient(published), measured, limits)
+    published = [table.published.get((row.name, column, ratio.metric)) for column in columns]
+    return RatioNumber(ratio, row.name, _quotient(published), measured)
 
 
 def _quotient(sides: Sequence[Published | Sample | None]) -> float | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Report
-from mklbench.report.analysis.cpu_models import Side, on_one_model
+from mklbench.report.analysis.cpu_models import on_one_model
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Row, Sweep
 from mklbench.report.table.verdict import Sample
@@ -28,14 +28,11 @@ class Curve:
     comparable : tuple of Sample
         The same, of times over the splits on one CPU model; empty where the cells have none in
         common.
-    limit : str
-        Which splits these are, if not all, or why there are none.
     """
 
     sizes: tuple[float, ...]
     samples: tuple[Sample, ...]
     comparable: tuple[Sample, ...]
-    limit: str = ""
 
     @property
     def exponent(self) -> float | None:
@@ -71,7 +68,7 @@ def size_at(report: Report, sweep: Sweep, row: Row, position: int) -> float | No
 
 def curve(report: Report, sweep: Sweep, row: Row, column: str, metric: str) -> Curve:
     """Return the curve of a metric from the records of a report."""
-    sizes, samples, sides = [], [], []
+    sizes, samples, runs = [], [], []
     for position, protocol in enumerate(report.table.protocols):
         _, found = report.slots.get((row.name, column, protocol.name), (None, None))
         size = size_at(report, sweep, row, position)
@@ -81,6 +78,8 @@ def curve(report: Report, sweep: Sweep, row: Row, column: str, metric: str) -> C
         if sample is not None:
             sizes.append(size)
             samples.append(sample)
-            sides.append(Side(protocol.label, found.done))
-    compared = on_one_model(sides, METRICS[metric])
-    return Curve(tuple(sizes), tuple(samples), compared.samples or (), compared.limit)
+            runs.append(found.done)
+    alike = on_one_model(runs, METRICS[metric]) or ()
+    means = (Sample.of(list(values.values())) for values in alike)
+    known = tuple(sample for sample in means if sample is not None)
+    return Curve(tuple(sizes), tuple(samples), known)

@@ -11,12 +11,15 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mklbench.experiments.record import DONE, Record
-from mklbench.report.analysis.assemble import Report, compared_splits
+from mklbench.report.analysis.assemble import Report, compared, compared_means
 from mklbench.report.analysis.bayesian import Regions, hierarchical_draws, signed_rank_draws
+from mklbench.report.analysis.cpu_models import split_by_split
 from mklbench.report.analysis.significance import (
     LEVEL,
     POWER,
@@ -27,6 +30,9 @@ from mklbench.report.analysis.significance import (
 from mklbench.report.document import Grid, Part
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Column, Ranking, Row
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 EVIDENCE = "How much these records say"
 # Sets from which a distribution over sets can be learned at all.
@@ -73,20 +79,15 @@ def pair_of(report: Report, ranking: Ranking, rows: Sequence[Row], *names: str) 
     Sets on which they have fewer than two splits in common are left out.
     """
     metric = METRICS[ranking.metric]
-    sign = metric.sign
     gains, shares = [], []
     for row in rows:
-        first, second = ((row.name, name, ranking.protocol) for name in names)
-        compared = compared_splits(report.slots, first, second, metric)
-        if compared is None or compared.samples is None:
-            continue
-        mine, theirs = compared.values
+        places = [(row.name, name, ranking.protocol) for name in names]
+        mine, theirs = compared(report.slots, places, metric) or ({}, {})
         common = sorted(mine.keys() & theirs.keys())
-        record = report.slots[first][1].done[0]
-        if len(common) < 2 or not record.n_train or not record.n_test:
-            continue
-        gains.append(tuple(sign * (mine[split] - theirs[split]) for split in common))
-        shares.append(record.n_test / record.n_train)
+        if len(common) >= 2:
+            record = report.slots[places[0]][1].done[0]
+            gains.append(tuple(metric.sign * (mine[split] - theirs[split]) for split in common))
+            shares.append((record.n_test or 0) / (record.n_train or 1))
     return Pair(tuple(gains), tuple(shares))
 
 
@@ -213,17 +214,17 @@ def costs_of(report: Report, ranking: Ranking, reference: str) -> list[Cost]:
     """Return what each method costs that shares a set with `reference`, cheapest first."""
     found = []
     for column in report.table.columns:
-        ratios = list(_ratios(report, ranking, column, reference))
+        ratios, seconds = [], 0.0
+        for row in report.table.rows:
+            mine, other = ((row.name, c, ranking.protocol) for c in (column.name, reference))
+            seconds += sum(report.slots[mine][1].values(TIME)) if mine in report.slots else 0.0
+            samples = compared_means(report.slots, (mine, other), TIME, split_by_split)
+            if samples is not None and samples[1].mean > 0.0:
+                ratios.append(samples[0].mean / samples[1].mean)
         gains = pair_of(report, ranking, report.table.rows, column.name, reference).means
         if ratios and gains:
-            cost = Cost(
-                column=column,
-                hours=_hours(report, ranking, column),
-                n_sets=len(ratios),
-                ratio=statistics.median(ratios),
-                gain=statistics.fmean(gains),
-            )
-            found.append(cost)
+            ratio, gain = statistics.median(ratios), statistics.fmean(gains)
+            found.append(Cost(column, seconds / 3600.0, len(ratios), ratio, gain))
     return sorted(found, key=lambda cost: cost.ratio)
 
 
@@ -255,22 +256,6 @@ def _cost_parts(report: Report, ranking: Ranking) -> Iterator[Part]:
             for cost in costs
         ],
     )
-
-
-def _hours(report: Report, ranking: Ranking, column: Column) -> float:
-    places = ((row.name, column.name, ranking.protocol) for row in report.table.rows)
-    runs = [report.slots[place][1] for place in places if place in report.slots]
-    return sum(sum(found.values(TIME)) for found in runs) / 3600.0
-
-
-def _ratios(report: Report, ranking: Ranking, column: Column, reference: str) -> Iterator[float]:
-    """Yield, set by set, the mean time of a method over that of the reference, on one CPU model."""
-    for row in report.table.rows:
-        first, second = ((row.name, name, ranking.protocol) for name in (column.name, reference))
-        compared = compared_splits(report.slots, first, second, TIME)
-        samples = None if compared is None else compared.samples
-        if samples is not None and samples[1].mean > 0.0:
-            yield samples[0].mean / samples[1].mean
 
 
 # Sets from which a rank correlation can be told from none at all after a correction.
@@ -319,27 +304,27 @@ def _correlations(
     report: Report, ranking: Ranking, label: str, rows: Sequence[Row]
 ) -> Iterator[Part]:
     """Yield the grid of a group of sets: learners at the side, what may go with gains across."""
-    found: list[tuple[str, int, list[tuple[float, float]]]] = []
-    names: list[str] = []
+    from pandas import DataFrame
+
+    found = {}
     for name in ranking.learners:
-        sets = [_on_a_set(report, ranking, row, name) for row in rows]
-        known = [one for one in sets if one is not None]
-        if name != ranking.references[0] and len(known) >= LEAST_CORRELATED:
-            *names, _ = known[0]
-            gains = [one["gain"] for one in known]
-            with_each = [_correlation([one[what] for one in known], gains) for what in names]
-            found.append((report.table.label_of(name), len(known), with_each))
-    if found:
-        p_values = iter(holm([p for *_, with_each in found for _, p in with_each]).tolist())
-        yield f"On {label}:"
-        yield Grid(
-            ["Method", "sets", *names],
-            [
-                [method, str(n), *(_correlation_text(rho, next(p_values)) for rho, _ in with_each)]
-                for method, n, with_each in found
-            ],
-        )
-        yield _choice(report, ranking, rows)
+        known = (_on_a_set(report, ranking, row, name) for row in rows)
+        sets = DataFrame([one for one in known if one is not None], dtype=float)
+        if name != ranking.references[0] and len(sets) >= LEAST_CORRELATED:
+            found[report.table.label_of(name)] = sets
+    if not found:
+        return
+    names = [str(what) for what in next(iter(found.values())) if what != "gain"]
+    rhos, raw = zip(
+        *(_correlation(sets, what) for sets in found.values() for what in names), strict=True
+    )
+    texts = iter(map(_correlation_text, rhos, holm(raw).tolist()))
+    yield f"On {label}:"
+    yield Grid(
+        ["Method", "sets", *names],
+        [[method, str(len(sets)), *islice(texts, len(names))] for method, sets in found.items()],
+    )
+    yield _choice(report, ranking, rows)
 
 
 def _on_a_set(
@@ -386,18 +371,14 @@ def _done_records(report: Report, ranking: Ranking, row: Row, name: str) -> dict
     return {record.split: record for record in found[1].done}
 
 
-def _correlation(
-    values: Sequence[float | None], gains: Sequence[float | None]
-) -> tuple[float, float]:
+def _correlation(sets: DataFrame, what: str) -> tuple[float, float]:
     """Return Spearman's correlation and its p-value; (nan, 1) where one side does not vary."""
     from scipy.stats import spearmanr
 
-    known = [(value, gain) for value, gain in zip(values, gains, strict=True) if value is not None]
-    if len(known) < LEAST_CORRELATED or any(
-        len(set(side)) < 2 for side in zip(*known, strict=True)
-    ):
-        return float("nan"), 1.0
-    found = spearmanr(*zip(*known, strict=True))
+    known = sets[[what, "gain"]].dropna()
+    if len(known) < LEAST_CORRELATED or (known.nunique() < 2).any():
+        return math.nan, 1.0
+    found = spearmanr(known[what], known["gain"])
     return float(found.statistic), float(found.pvalue)
 
 
@@ -411,18 +392,23 @@ def _choice(report: Report, ranking: Ranking, rows: Sequence[Row]) -> str:
     """Say what is gained by the method that cross-validation prefers on each split."""
     assert ranking.rope is not None
     metric = METRICS[ranking.metric]
-    sign = metric.sign
     gains, shares, n_splits, n_others = [], [], 0, 0
     for row in rows:
-        pairs = list(_preferred(report, ranking, row))
-        values = [(metric.value(best), metric.value(plain)) for best, plain in pairs]
-        gain = tuple(sign * (a - b) for a, b in values if a is not None and b is not None)
-        if len(gain) < 2 or not pairs[0][1].n_train or not pairs[0][1].n_test:
-            continue
-        gains.append(gain)
-        shares.append(pairs[0][1].n_test / pairs[0][1].n_train)
-        n_splits += len(pairs)
-        n_others += sum(best is not plain for best, plain in pairs)
+        names = dict.fromkeys([ranking.references[0], *ranking.learners])
+        plain, *others = (_done_records(report, ranking, row, name) for name in names)
+        gain = []
+        for split, record in plain.items():
+            rivals = [records[split] for records in others if split in records]
+            # The reference comes first, and is taken where it ties.
+            best = max([record, *rivals], key=lambda one: one.search_accuracy or 0.0)
+            values = metric.value(best), metric.value(record)
+            gain.append(metric.sign * ((values[0] or 0.0) - (values[1] or 0.0)))
+            n_others += best is not record and len(plain) > 1
+        if len(gain) > 1:
+            first = next(iter(plain.values()))
+            gains.append(tuple(gain))
+            shares.append((first.n_test or 0) / (first.n_train or 1))
+            n_splits += len(gain)
     if len(gains) < LEAST_CORRELATED:
         return "Too few sets to say what choosing by cross-validation gains."
     pair = Pair(tuple(gains), tuple(shares))
@@ -435,15 +421,3 @@ def _choice(report: Report, ranking: Ranking, rows: Sequence[Row]) -> str:
         f"mean of {len(gains)} sets: worse, alike or better on another set with probabilities of "
         f"{found.worse:.2f}, {found.alike:.2f} and {found.better:.2f} by the hierarchical test."
     )
-
-
-def _preferred(report: Report, ranking: Ranking, row: Row) -> Iterator[tuple[Record, Record]]:
-    """Yield, split by split, the record with the highest cross-validated accuracy and the plain.
-
-    The plain one is that of the first reference, which is taken where it ties.
-    """
-    names = dict.fromkeys([ranking.references[0], *ranking.learners])
-    plain, *others = (_done_records(report, ranking, row, name) for name in names)
-    for split, record in plain.items():
-        rivals = [records[split] for records in others if split in records]
-        yield max([record, *rivals], key=lambda one: one.search_accuracy or 0.0), record

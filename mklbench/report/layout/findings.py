@@ -7,7 +7,7 @@ from collections import Counter
 
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.baseline import Standing
-from mklbench.report.claims.judged import judge_claims
+from mklbench.report.claims import judge_claims
 from mklbench.report.layout.entries import JUDGEMENTS
 from mklbench.report.layout.ranking import rank_methods
 from mklbench.report.table.findings import filled

@@ -1,4 +1,4 @@
-"""The notes on a page: how fits ended, on which CPU times were measured, where splits came from.
+"""The notes on a page: how fits ended, on which CPU times were measured, what made the records.
 
 All of them come from the records alone. A fit that met its rule has a certified gap of at most the
 tolerance of its run where the rule is the certificate; a larger gap shows that it was another rule,
@@ -7,7 +7,6 @@ such as a small change of the objective.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from mklbench.experiments.record import Record
 from mklbench.report.analysis.assemble import Report, SlotRecords
 from mklbench.report.analysis.cpu_models import Models
-from mklbench.report.document import NOTHING, Grid, Part, definitions
+from mklbench.report.document import NOTHING, Part, definitions
 from mklbench.report.layout.entries import letter
 from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.paper_table import Column
@@ -38,13 +37,6 @@ def _named(models: Models) -> str:
     return f"{' and '.join(models)}, each in some splits"
 
 
-def limit_notes(limits: Mapping[str, str]) -> Iterator[Part]:
-    """Yield what holds of a grid of quotients that does not use all times, by its place there."""
-    items = [(place, (limit,)) for place, limit in limits.items() if limit]
-    if items:
-        yield definitions(items)
-
-
 _REPEATED = (
     "The numbers are those of the records. ● with a number: so many splits were run again here, "
     "and agree with their records within the stopping rule; ✗: a split gives something else, which "
@@ -64,39 +56,6 @@ def repeat_blocks(report: Report) -> Iterator[Part]:
     ]
     if moved:
         yield definitions(moved)
-
-
-def describe_split_sources(report: Report) -> Iterator[str]:
-    """Yield one sentence on the splits of the finished records, none where no record names them."""
-    labels: dict[str, list[str]] = {}  # of the rows, by where their splits came from
-    for row in report.table.rows:
-        sources = _sources(report, row.name)
-        if sources:
-            labels.setdefault(_mixture(sources), []).append(row.label)
-    if len(labels) == 1:
-        yield f"Splits: {next(iter(labels))}."
-    elif labels:
-        parts = (f"{mixture} on {', '.join(rows)}" for mixture, rows in labels.items())
-        yield f"Splits: {'; '.join(parts)}."
-
-
-def _sources(report: Report, row: str) -> dict[int, str]:
-    """Return the source of each split of a row; all columns have the same splits."""
-    return {
-        record.split: record.split_source
-        for place, (_, found) in report.slots.items()
-        if place[0] == row
-        for record in found.done
-        if record.split_source
-    }
-
-
-def _mixture(sources: dict[int, str]) -> str:
-    """Say "random", or "1 official, 99 random" where both occur."""
-    counts = Counter(sources.values())
-    if len(counts) == 1:
-        return next(iter(counts))
-    return ", ".join(f"{counts[source]} {source}" for source in sorted(counts))
 
 
 # Other in every run, or the date, which is shown as a range.
@@ -209,45 +168,6 @@ def ending_summary(report: Report) -> str:
     return text
 
 
-def ending_blocks(report: Report) -> Iterator[Part]:
-    """Yield by run what ended before its rule, and the gaps of what ended by another one."""
-    stopped = list(_stopped_lines(report))
-    others = _columns_by_another_rule(report)
-    if stopped:
-        yield "## Fits that ended before their rule"
-        yield (
-            "An iteration limit or a lack of progress ended them; they count above as any other. "
-            + _GAP_MEANING
-        )
-        yield Grid(["Data", "Method", "Protocol", "fits", "largest gap"], stopped, 3)
-    if others:
-        yield "## Fits that stopped by another rule than the duality gap"
-        yield (
-            "The largest gap of a single fit that met its rule, which may be far above the mean "
-            "over the splits, and the tolerances." + ("" if stopped else f" {_GAP_MEANING}")
-        )
-        yield definitions((column.label, [_by_another_rule(report, column)]) for column in others)
-
-
-_GAP_MEANING = (
-    "The gap is relative, and certified from what was returned: the duality gap where the problem "
-    "is convex, the KKT residual where it is not, as in learning a product of kernels."
-)
-
-
-def _stopped_lines(report: Report) -> Iterator[list[str]]:
-    for slot, found in report.slots.values():
-        ending = Ending.of(found)
-        if ending.n_stopped:
-            yield [
-                slot.row.label,
-                slot.column.label,
-                slot.protocol.label,
-                f"{ending.n_stopped}/{ending.n_fits}",
-                _gap(ending.stopped_gap),
-            ]
-
-
 def _columns_by_another_rule(report: Report) -> list[Column]:
     names = {
         slot.column.name
@@ -255,20 +175,6 @@ def _columns_by_another_rule(report: Report) -> list[Column]:
         if Ending.of(found).by_another_rule
     }
     return [column for column in report.table.columns if column.name in names]
-
-
-def _by_another_rule(report: Report, column: Column) -> str:
-    """Print the largest gap of a column, where it is, and the tolerances with all their values."""
-    values: dict[str, dict[str, None]] = {}
-    largest, where = 0.0, ""
-    for slot, found in report.slots.values():
-        if slot.column == column:
-            for name, value in found.tolerances.items():
-                values.setdefault(name, {})[f"{value:g}"] = None
-            if (gap := Ending.of(found).met_gap or 0.0) > largest:
-                largest, where = gap, f"{slot.row.label}, {slot.protocol.label}"
-    rules = (f"{name} = {' or '.join(found)}" for name, found in values.items())
-    return f"{_gap(largest)} ({where}); {', '.join(rules) or 'no tolerance'}."
 
 
 def _tolerance(tolerances: Mapping[str, float]) -> float:

@@ -9,40 +9,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mklbench.report.analysis.agreement import (
-    Change,
     JudgedNumber,
-    Unmatched,
     by_chance,
-    changes,
     judged_numbers,
-    label_of,
     matches,
     n_as_printed,
     n_matching,
     n_under_the_first,
-    unmatched,
 )
-from mklbench.report.analysis.assemble import Number, Report
-from mklbench.report.claims.judged import Judged, judge_claims
+from mklbench.report.analysis.assemble import Report
+from mklbench.report.claims import Judged, judge_claims
 from mklbench.report.document import NOTHING, Document, Grid, Part, definitions
-from mklbench.report.layout.entries import (
-    JUDGEMENTS,
-    format_sample,
-    mark,
-    measured_text,
-    setting,
-)
+from mklbench.report.layout.entries import JUDGEMENTS, mark, setting
 from mklbench.report.layout.evidence import evidence_parts
-from mklbench.report.layout.notes import (
-    describe_split_sources,
-    ending_blocks,
-    ending_summary,
-    provenance_items,
-    repeat_blocks,
-)
+from mklbench.report.layout.notes import ending_summary, provenance_items, repeat_blocks
 from mklbench.report.layout.ranking import comparison_parts, ranking_parts
 from mklbench.report.layout.tables import every_protocol, measured_tables, mirror
-from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Claim, PaperTable, Slot
 from mklbench.report.table.verdict import Verdict
 
@@ -57,12 +39,6 @@ VERDICT_RULES = {
     Verdict.NO_SPREAD: "published without a spread, so there is nothing to judge by",
     Verdict.RATIO_ONLY: "seconds on another machine: only measured / published is shown",
     Verdict.NOT_PUBLISHED: "measured, but not in the paper",
-}
-
-# Where the table is on the paper's own split.
-_OF_ONE_SPLIT = {
-    Verdict.MATCH: "exact: the printed digits are the same, on the paper's own split",
-    Verdict.CLOSE: "within one test error of the paper's number, on the same split",
 }
 
 
@@ -95,14 +71,11 @@ def lay_out(
     tables, rest = _tables(report)
     page += [*tables, *_claims(report), BEYOND]
     page += filter(None, [ending_summary(report)])
-    page += [*describe_split_sources(report), *table.notes, *repeat_blocks(report), *rest]
-    if table.published:
-        page += _changes(report)
+    page += [*table.notes, *repeat_blocks(report), *rest]
     page += evidence_parts(report, draws=draws)
     page += comparison_parts(report)
     page += _pictures(report, figures or {}, directory)
-    page += [*_chosen_values(report), *_unfinished(report), *ending_blocks(report)]
-    page += [*_making(report), *_ledger(report)]
+    page += [*_chosen_values(report), *_unfinished(report), *_making(report), *_ledger(report)]
     if table.published:
         page += _verdicts(report)
     return page
@@ -206,51 +179,6 @@ def _judged(judged: Judged) -> str:
     return f"{text}{details}; {verdicts[judged.holds]}."
 
 
-def _changes(report: Report) -> Iterator[Part]:
-    """Say what each protocol changes, where all are held against the first."""
-    table = report.table
-    if table.printed_protocol != table.protocols[0] or not (found := changes(report)):
-        return
-    yield "## What each protocol changes"
-    yield (
-        f"Of the numbers that a protocol measures: how many match under "
-        f'"{table.protocols[0].label}" on the same splits, how many under it, and which change. '
-        f"Then of all {len(found[0].after) + found[0].n_others}, with the others as they are above."
-    )
-    yield definitions((one.protocol.label, [_change(one)]) for one in found)
-    yield "The numbers that do not match as printed, with those under other protocols:"
-    yield definitions(
-        (label_of(one.as_printed), [_unmatched(report, one)]) for one in unmatched(report)
-    )
-
-
-def _change(one: Change) -> str:
-    before, after = one.n_matching(one.before), one.n_matching(one.after)
-    all_before, all_after = one.n_others_match + before, one.n_others_match + after
-    return (
-        f"of {len(one.after)} numbers {before} match before and {after} after; newly matched: "
-        f"{'; '.join(one.gained) or 'none'}; newly lost: {'; '.join(one.lost) or 'none'}; of all "
-        f"{all_before} before and {all_after} after."
-    )
-
-
-def _unmatched(report: Report, one: Unmatched) -> str:
-    def listed(numbers: Sequence[Number]) -> str:
-        return ", ".join(
-            f"{number.slot.protocol.label} ({number.metric.format(number.measured.mean)})"
-            for number in numbers
-            if number.measured is not None
-        )
-
-    number = one.as_printed
-    others = [other for other in one.others if other not in one.matching]
-    return (
-        f"published {format_sample(number.metric, number.published)}, as printed "
-        f"{measured_text(report, number)} {mark(number.verdict)}; matches under "
-        f"{listed(one.matching) or 'no protocol'}; not under {listed(others) or 'any other'}."
-    )
-
-
 def _pictures(
     report: Report, figures: Mapping[str, Path], directory: Path | None
 ) -> Iterator[Part]:
@@ -261,9 +189,6 @@ def _pictures(
         path = figures[figure.name]
         target = os.path.relpath(path, directory) if directory else str(path)
         yield f"![{figure.title}]({Path(target).as_posix()})"
-        metric = getattr(figure, "metric", None)
-        if report.timed_on.others and metric is not None and METRICS[metric].is_time:
-            yield "These times are of several CPU models, which the tables tell apart."
 
 
 def _chosen_values(report: Report) -> Iterator[Part]:
@@ -327,23 +252,18 @@ def _ledger(report: Report) -> Iterator[Part]:
 
 def _verdicts(report: Report) -> Iterator[Part]:
     """Count the verdicts of each protocol and of the whole table."""
-    counts = Counter(
-        (number.slot.protocol.label, number.verdict) for number in report.numbers.values()
-    )
-    told = VERDICT_RULES | (_OF_ONE_SPLIT if report.table.same_split else {})
-    rules: list[tuple[Verdict | None, str]] = [*told.items(), (None, "not done, or void")]
-    names = {
-        verdict: f"{verdict or 'no verdict'} {mark(verdict)}".strip()
-        for verdict, _ in rules
-        if any(found == verdict for _, found in counts)
-    }
-    labels = list(dict.fromkeys(protocol.label for protocol in report.table.protocols))
-    lines = [[label, *(str(counts[label, verdict]) for verdict in names)] for label in labels]
-    totals = Counter(number.verdict for number in report.numbers.values())
-    lines.append(["all", *(str(totals[verdict]) for verdict in names)])
+    labels = {protocol.label: Counter[Verdict | None]() for protocol in report.table.protocols}
+    labels["all"] = Counter()
+    for number in report.numbers.values():
+        labels[number.slot.protocol.label][number.verdict] += 1
+        labels["all"][number.verdict] += 1
+    found = [verdict for verdict in (*Verdict, None) if labels["all"][verdict]]
+    names = [f"{verdict or 'no verdict'} {mark(verdict)}".strip() for verdict in found]
     yield "## Verdicts"
-    yield definitions((names[verdict], [f"{rule}."]) for verdict, rule in rules if verdict in names)
-    yield Grid(["Protocol", *names.values()], lines)
+    yield Grid(
+        ["Protocol", *names],
+        [[label, *(str(of[verdict]) for verdict in found)] for label, of in labels.items()],
+    )
     yield (
         f"Each published mean is taken as one over {_published_splits(report.table)}. The "
         "splits of one data set overlap, so the standard errors are rather too small: a match is "

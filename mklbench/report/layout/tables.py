@@ -13,7 +13,7 @@ from mklbench.report.layout.entries import (
     format_published,
     has_fewer_splits,
 )
-from mklbench.report.layout.notes import limit_notes, time_note
+from mklbench.report.layout.notes import time_note
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Baseline, Column, PaperTable, Protocol, Row, Sweep
 from mklbench.report.table.verdict import JUDGING, Verdict
@@ -215,7 +215,7 @@ def _baseline_legend(report: Report, baseline: Baseline) -> str:
 def _ratios(report: Report, protocols: Sequence[Protocol]) -> Iterator[Part]:
     """Yield quotients of two columns: a line a protocol below the published one, a column a row."""
     table = report.table
-    lines, limits = [], {}
+    lines = []
     for ratio in table.ratios:
         found = [one for one in report.ratios if one.ratio == ratio]
         published = [_times(one.published) for one in found]
@@ -224,13 +224,8 @@ def _ratios(report: Report, protocols: Sequence[Protocol]) -> Iterator[Part]:
             if any(protocol.name in one.measured for one in found):
                 measured = [_times(one.measured.get(protocol.name)) for one in found]
                 lines.append(["", label_of(table, protocol), *measured])
-        for row, one in zip(table.rows, found, strict=True):
-            for protocol in protocols:
-                where = f"{row.label}, {ratio.label}, {label_of(table, protocol)}"
-                limits[where] = one.limits.get(protocol.name, "")
     if lines:
         yield Grid(["Ratio", "", *(row.label for row in table.rows)], lines, n_label_columns=2)
-        yield from limit_notes(limits)
 
 
 def _times(value: float | None) -> str:

@@ -102,7 +102,7 @@ def _page(
             rules=[(str(verdict), rule) for verdict, rule in VERDICT_RULES.items()],
             store=None if store is None else str(store.path),
             compared=compared,
-            n_moved=sum(one.state == MOVED for one in compared),
+            n_moved=sum(one["state"] == MOVED for one in compared),
             n_loose=sum(len(table["places"]) for table in known["tables"] if not table["name"]),
             library=packed(script) if script else "",
             licence=LICENCE,

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from mklbench import resources
 from mklbench.errors import InputError
 from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store
-from mklbench.report.analysis.assemble import Number, Report, assemble
+from mklbench.report.analysis.assemble import Number, Report, SlotRecords, assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source, slot_records
 from mklbench.report.document import NOTHING
-from mklbench.report.layout.entries import format_count, format_sample
+from mklbench.report.layout.entries import format_sample
 from mklbench.report.loading import load_table
-from mklbench.report.table.metrics import Metric
 from mklbench.report.table.paper_table import PaperTable
 from mklbench.report.table.verdict import Sample
 
@@ -92,66 +92,39 @@ ROUNDING = 1e-9
 SAME, MOVED, TIME, ALONE = "same", "moved", "time", "no split of both"
 
 
-@dataclass(frozen=True)
-class Compared:
-    """One number of the own store beside the recorded one.
+def compare(collected: Sequence[Collected]) -> Iterator[dict[str, str]]:
+    """Yield every number that the own store and the records both have, table by table, as texts.
 
-    `state` is "same", "moved", "time", which is of a machine and not judged, or "no split of both";
-    `largest` is the largest difference of a split.
+    Its ``state`` is "same", "moved", "time", which is of a machine and not judged, or "no split of
+    both"; ``largest`` is the largest difference of a split.
     """
-
-    table: str
-    where: str
-    metric: str
-    recorded: str
-    own: str
-    splits: str
-    difference: str
-    largest: str
-    state: str
-
-
-def compare(collected: Sequence[Collected]) -> Iterator[Compared]:
-    """Yield every number that the own store and the records both have, table by table."""
     for one in collected:
         if one.recorded is None or one.own is None:
             continue
-        for place, number in one.own.numbers.items():
-            recorded = one.recorded.numbers.get(place)
-            if (
-                number.measured is not None
-                and recorded is not None
-                and recorded.measured is not None
-            ):
-                yield _compared(one.recorded, one.own, recorded, number)
+        for (*place, _), number in one.own.numbers.items():
+            recorded = one.recorded.slots.get((place[0], place[1], place[2]))
+            if number.measured is not None and recorded is not None and recorded[1].done:
+                own = one.own.slots[number.slot.place][1]
+                yield {"table": one.table.name} | _compared(number, recorded[1], own)
 
 
-def _compared(report: Report, own_report: Report, recorded: Number, own: Number) -> Compared:
-    metric, slot = own.metric, own.slot
-    theirs = report.slots[slot.place][1].by_split(metric)
-    mine = own_report.slots[slot.place][1].by_split(metric)
+def _compared(number: Number, recorded: SlotRecords, own: SlotRecords) -> dict[str, str]:
+    metric, slot = number.metric, number.slot
+    theirs, mine = recorded.by_split(metric), own.by_split(metric)
     common = sorted(theirs.keys() & mine.keys())
     # Means of the same splits: a store that has few of them is no difference.
-    first = Sample.of([theirs[split] for split in common])
-    second = Sample.of([mine[split] for split in common])
-    differences = [abs(mine[split] - theirs[split]) for split in common]
+    means = [Sample.of([of[split] for split in common]) for of in (theirs, mine)]
+    changes = [mine[split] - theirs[split] for split in common]
     scale = max((abs(theirs[split]) for split in common), default=0.0)
-    moved = any(difference > ROUNDING * max(scale, 1.0) for difference in differences)
-    several = len(report.table.protocols) > 1
-    labels = [slot.row.label, slot.column.label, *([slot.protocol.label] if several else [])]
-    return Compared(
-        table=report.table.name,
-        where=" · ".join(labels),
-        metric=metric.heading,
-        recorded=format_sample(metric, first),
-        own=format_sample(metric, second),
-        splits=f"{len(common)} of {format_count(own).partition('/')[0]}",
-        difference=_printed(metric, second.mean - first.mean, "+") if first and second else NOTHING,
-        largest=_printed(metric, max(differences)) if differences else NOTHING,
-        state=ALONE if not common else TIME if metric.is_time else MOVED if moved else SAME,
-    )
-
-
-def _printed(metric: Metric, value: float, sign: str = "") -> str:
+    moved = any(abs(change) > ROUNDING * max(scale, 1.0) for change in changes)
     decimals = 3 if metric.decimals is None else metric.decimals + 1
-    return f"{value:{sign}.{decimals}f}"
+    return {
+        "where": " · ".join([slot.row.label, slot.column.label, slot.protocol.label]),
+        "metric": metric.heading,
+        "recorded": format_sample(metric, means[0]),
+        "own": format_sample(metric, means[1]),
+        "splits": f"{len(common)} of {len(mine)}",
+        "difference": f"{fmean(changes):+.{decimals}f}" if common else NOTHING,
+        "largest": f"{max(map(abs, changes)):.{decimals}f}" if common else NOTHING,
+        "state": ALONE if not common else TIME if metric.is_time else MOVED if moved else SAME,
+    }

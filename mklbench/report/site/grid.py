@@ -12,14 +12,9 @@ from dataclasses import dataclass, field
 
 from mklbench.report.analysis.assemble import Number, NumberPlace, Report
 from mklbench.report.analysis.baseline import Standing
-from mklbench.report.layout.entries import (
-    JUDGEMENTS,
-    format_measured,
-    format_sample,
-)
+from mklbench.report.layout.entries import format_measured, format_sample, mark
 from mklbench.report.layout.tables import mirrored
 from mklbench.report.table.metrics import METRICS, Metric
-from mklbench.report.table.paper_table import Row
 from mklbench.report.table.verdict import Verdict
 
 # The classes of the page, by verdict.
@@ -140,77 +135,54 @@ class Grid:
 def grid_of(report: Report) -> Grid:
     """Arrange the numbers of a table."""
     table = report.table
-    if not table.published and len(table.columns) > len(table.rows):
-        return _by_method(report)
+    by_method = not table.published and len(table.columns) > len(table.rows)
     of_paper = {(column, metric) for _, column, metric in table.published}
+    of_records = {(row, column, metric) for row, column, _, metric in report.numbers}
+    shown, printed = of_records | set(table.published), {row for row, _, _ in table.published}
+    at = 0 if by_method else 1
     heads = [
-        Head(column.name, column.label, METRICS[name], (column.name, name) in of_paper)
-        for column in table.columns
-        for name in column.metrics
+        Head(one.name, one.label, METRICS[name], (one.name, name) in of_paper)
+        for one in (table.rows if by_method else table.columns)
+        for name in getattr(one, "metrics", table.metrics)
+        if any(place[at] == one.name and place[2] == name for place in shown)
     ]
-    heads = [head for head in heads if _is_filled(report, head)]
-    grid = Grid(False, heads)
-    for row in table.rows:
-        printed = any(place[0] == row.name for place in table.published)
-        lines = [_published(report, row, heads)] if printed else []
-        lines += _measured(report, grid, [(row.name, head.name, head) for head in heads])
-        if len(lines) == 1 and printed:
+    grid = Grid(by_method, heads)
+    for group in table.columns if by_method else table.rows:
+        places = [
+            (head.name, group.name) if by_method else (group.name, head.name) for head in heads
+        ]
+        lines = [_published(report, group.name, heads)] if group.name in printed else []
+        lines += _measured(report, grid, places)
+        if len(lines) == 1 and group.name in printed:
             lines.append(Line("", "data not at hand", [None] * len(heads), is_short=True))
         if lines:
-            grid.groups.append(Group(row.name, row.label, lines))
+            grid.groups.append(Group(group.name, group.label, lines))
     return grid
 
 
-def _by_method(report: Report) -> Grid:
+def _published(report: Report, row: str, heads: Sequence[Head]) -> Line:
     table = report.table
-    there = {(row, metric) for row, _, _, metric in report.numbers}
-    heads = [
-        Head(row.name, row.label, METRICS[name])
-        for row in table.rows
-        for name in table.metrics
-        if (row.name, name) in there
-    ]
-    grid = Grid(True, heads)
-    for column in table.columns:
-        places = [(head.name, column.name, head) for head in heads]
-        if lines := _measured(report, grid, places):
-            grid.groups.append(Group(column.name, column.label, lines))
-    return grid
-
-
-def _is_filled(report: Report, head: Head) -> bool:
-    table = report.table
-    return any(
-        (row.name, head.name, head.metric.name) in table.published for row in table.rows
-    ) or any(
-        column == head.name and metric == head.metric.name
-        for _, column, _, metric in report.numbers
-    )
-
-
-def _published(report: Report, row: Row, heads: Sequence[Head]) -> Line:
     entries: list[Entry | None] = []
-    first = {column.name: column.metrics[0] for column in report.table.columns}
+    first = {column.name: column.metrics[0] for column in table.columns}
     for head in heads:
-        place = (row.name, head.name, head.metric.name)
-        found = report.table.published.get(place)
-        emphasis = _EMPHASES.get(report.published_standings.get(place), "")
+        place = (row, head.name, head.metric.name)
+        found = table.published.get(place)
         if found is None:
             is_first = head.metric.name == first[head.name]
-            entries.append(Entry(report.table.published_absent if is_first else ""))
+            entries.append(Entry(table.published_absent if is_first else ""))
             continue
-        text = format_sample(head.metric, found)
+        emphasis = _EMPHASES.get(report.published_standings.get(place), "")
         emphasis = "better" if found.is_bold else emphasis
-        entries.append(Entry(text, value=found.mean, emphasis=emphasis))
+        entries.append(Entry(format_sample(head.metric, found), "", emphasis, found.mean))
     return Line(PUBLISHED, "published", entries, is_short=True)
 
 
-def _measured(report: Report, grid: Grid, places: Sequence[tuple[str, str, Head]]) -> list[Line]:
+def _measured(report: Report, grid: Grid, places: Sequence[tuple[str, str]]) -> list[Line]:
     shown_first = mirrored(report)
     lines = []
     for protocol in report.table.protocols:
         entries: list[Entry | None] = []
-        for row, column, head in places:
+        for (row, column), head in zip(places, grid.heads, strict=True):
             place = (row, column, protocol.name, head.metric.name)
             if place not in report.numbers:
                 entries.append(None)
@@ -218,17 +190,14 @@ def _measured(report: Report, grid: Grid, places: Sequence[tuple[str, str, Head]
             entries.append(_entry(report, place, len(grid.numbers)))
             grid.numbers.append(report.numbers[place])
         if any(entry is not None for entry in entries):
-            is_short = protocol in shown_first
-            lines.append(Line(protocol.name, protocol.label, entries, is_short))
+            lines.append(Line(protocol.name, protocol.label, entries, protocol in shown_first))
     return lines
 
 
 def _entry(report: Report, place: NumberPlace, at: int) -> Entry:
     number, standing = report.numbers[place], report.standings.get(place)
-    shown = format_measured(report, place).strip("*")
-    mark = JUDGEMENTS[number.verdict][0] if number.verdict in JUDGEMENTS else ""
     return Entry(
-        shown.removesuffix(mark).rstrip() if mark else shown,
+        format_measured(report, place).strip("*").removesuffix(mark(number.verdict)).rstrip(),
         kind_of(number),
         _EMPHASES.get(standing, ""),
         None if number.measured is None else number.measured.mean,

@@ -15,12 +15,6 @@ from mklbench.report.table.verdict import Published, Sample, Verdict, judge
 # In place of a name that a figure needs and does not give: no table has it.
 NOT_GIVEN = "None"
 
-# The options of figures that are names of the table, and of what.
-_NAMES = {
-    "row": "row", "metric": "metric", "protocol": "protocol", "columns": "column",
-    "marks": "column",
-}  # fmt: skip
-
 
 def known(option: str, name: str, accepted: Collection[str]) -> None:
     """Raise InputError, with the nearest names, for a name that the table does not define."""
@@ -155,10 +149,6 @@ class Figure(ABC):
             raise InputError(
                 f"{where}: figure {self.name} of kind {self.kind} needs a {self.requires}."
             )
-        for option, what in _NAMES.items():
-            given = getattr(self, option, None) or ()
-            for name in (given,) if isinstance(given, str) else given:
-                known(f"{where}: {what} of figure {self.name}", name, table.names[what])
 
     @abstractmethod
     def needs(self, report: Any) -> Collection[tuple[str, str, str]]:
@@ -173,7 +163,7 @@ class Figure(ABC):
 class Claim(ABC):
     """A sentence of the paper that the records confirm or not.
 
-    Each kind is a subclass in a module of `mklbench.report.claims`. It says what is measured, in
+    Each kind is a subclass in `mklbench.report.claims`. It says what is measured, in
     `metric` and for `columns`; the claim holds where that is `at_most`, or `at_least`, a bound.
     `published` are the paper's own values of it, one a data set, where it prints them: the rule
     by which several become one (`over_sets`) has to be one that they pass.
@@ -217,9 +207,6 @@ class Claim(ABC):
 
     def check(self, table: PaperTable, where: str) -> None:
         """Raise InputError for what the claim needs and the table does not have."""
-        known(f"{where}: metric of a claim", self.metric, METRICS)
-        for column in self.columns:
-            known(f"{where}: column of a claim", column, table.names["column"])
         if not self.columns or self.n_columns not in (None, len(self.columns)):
             raise InputError(
                 f"{where}: columns={list(self.columns)} of a claim of kind {self.kind} must be "
@@ -228,7 +215,7 @@ class Claim(ABC):
 
     @abstractmethod
     def judge(self, report: Any) -> Any:
-        """Return what was measured, a `mklbench.report.claims.judged.Judged`."""
+        """Return what was measured, a `mklbench.report.claims.Judged`."""
 
 
 @dataclass(frozen=True)

@@ -169,19 +169,6 @@ def test_verdicts_use_the_published_splits_of_the_row() -> None:
     assert numbers["hard", "plain", "once", "error"].verdict is Verdict.CLOSE
 
 
-def test_head_says_where_the_splits_came_from() -> None:
-    mixed = found([record(s, split_source="random" if s else "official") for s in range(20)])
-    official = found([record(s, split_source="official") for s in range(20)])
-    cells = {
-        ("easy", "new", "once"): mixed,
-        ("easy", "plain", "once"): mixed,
-        ("hard", "plain", "once"): official,
-    }
-    head = plain(lay_out(report_of(cells)))
-    assert "Splits: 1 official, 19 random on Easy; official on Hard." in head
-    assert "Splits:" not in plain(lay_out(report_of({})))
-
-
 def test_difference_figure_has_gaps_where_a_side_is_not_done(tmp_path: Path) -> None:
     cells = hard_row()
     cells["easy", "new", "once"] = found([], 20)

@@ -10,8 +10,7 @@ from report_fakes import FakeFinder, found, plain, record, records
 
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.growth import Curve, curve, power_law
-from mklbench.report.claims.along_sweep import rise
-from mklbench.report.claims.judged import Judged, judge_claims
+from mklbench.report.claims import Judged, judge_claims, rise
 from mklbench.report.figures.draw import write_figure
 from mklbench.report.figures.growth import Growth
 from mklbench.report.layout.page import lay_out

@@ -53,23 +53,23 @@ def test_the_same_records_are_no_difference(
 ) -> None:
     store, _ = store_of(recorded, tmp_path)
     found = list(compare(collected(recorded, store)))
-    assert {one.metric: one.state for one in found} == {
+    assert {one["metric"]: one["state"] for one in found} == {
         "CPU time with kernels s": "time",
         "SVM calls": "same",
         "accuracy %": "same",
     }
-    assert {one.splits for one in found} == {"20 of 20"}
+    assert {one["splits"] for one in found} == {"20 of 20"}
 
 
 def test_a_changed_record_is_marked_with_its_difference(
     recorded: tuple[PaperTable, CellFinder], tmp_path: Path
 ) -> None:
     store, _ = store_of(recorded, tmp_path, change=-0.2)
-    found = {one.metric: one for one in compare(collected(recorded, store))}
-    assert found["SVM calls"].state == "same"
-    assert found["accuracy %"].state == "moved"
-    assert found["accuracy %"].difference == "-1.00"  # 20 points on one of 20 splits
-    assert found["accuracy %"].largest == "20.00"
+    found = {one["metric"]: one for one in compare(collected(recorded, store))}
+    assert found["SVM calls"]["state"] == "same"
+    assert found["accuracy %"]["state"] == "moved"
+    assert found["accuracy %"]["difference"] == "-1.00"  # 20 points on one of 20 splits
+    assert found["accuracy %"]["largest"] == "20.00"
 
 
 def test_cells_that_stand_in_no_table_are_found(
