@@ -34,6 +34,7 @@ from mklbench.report.claims import judge_claims
 from mklbench.report.figures.matches import Matches
 from mklbench.report.formats import to_csv
 from mklbench.report.layout.page import lay_out
+from mklbench.report.layout.ranking import tally
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Verdict
@@ -309,8 +310,8 @@ def better_than(reference: str, table: str, name: str) -> list[str]:
 
 def test_the_readme_on_learning_the_combination() -> None:
     table = page_of("all_methods")
-    counted = r"better in (\d+) of (\d+) comparisons, worse in (\d+)"
-    (over_uniform, n, uniform), (over_tuned, _, tuned) = re.findall(counted, table)
+    over_uniform, n, uniform = set_by_set("all_methods", "uniform")
+    over_tuned, _, tuned = set_by_set("all_methods", "svm")
     assert better_than("uniform", "all_methods", "ikl") == []
     ranked = table.partition("## Ranks")[2].partition("\n## ")[0]
     ranks = dict(re.findall(r"^\| (.+?) +\| +(\d+\.\d\d) \|", ranked, flags=re.MULTILINE))
@@ -401,12 +402,17 @@ def test_the_findings_on_samples_and_views() -> None:
     states(LEARNING, f"informative the loss is {loss[0]}, {loss[1]} and {loss[2]}.")
 
 
-def set_by_set(text: str, reference: str) -> tuple[int, int, int]:
+def set_by_set(name: str, reference: str) -> tuple[int, int, int]:
     """In how many comparisons with `reference` learning is better, of how many, and worse."""
-    block = text.partition(f"Against {reference}: of")[2].partition("Against ")[0]
-    found = re.search(r"better in (\d+) of (\d+) comparisons, worse in (\d+)", block)
-    assert found is not None
-    return int(found[1]), int(found[2]), int(found[3])
+    report = recorded(name)
+    ranking = present(report.table.ranking)
+    found = [
+        tally(report, learner, reference, ranking.protocol, METRICS[ranking.metric])
+        for learner in ranking.learners
+        if learner != reference
+    ]
+    better, worse = (sum(len(getattr(o, side)) for o in found) for side in ("better", "worse"))
+    return better, better + worse + sum(len(one.alike) for one in found), worse
 
 
 def regions(text: str, reference: str, group: str) -> dict[str, tuple[float, list[float]]]:
@@ -453,8 +459,8 @@ def bold_in(where: str, predictor: str) -> dict[str, float]:
 
 def said_of_many_sets(text: str) -> Iterator[str]:
     """Yield what the page says of the table of many sets, from the Markdown of the table."""
-    better, n, worse = set_by_set(text, "uniform combination")
-    svm_better, n_svm, svm_worse = set_by_set(text, "one Gaussian, tuned")
+    better, n, worse = set_by_set("learning_pays", "uniform")
+    svm_better, n_svm, svm_worse = set_by_set("learning_pays", "svm")
     yield (
         f"in {n} comparisons with the uniform combination learning is better in {better} and worse "
         f"in {worse}; in {n_svm} with the tuned Gaussian it is better in {svm_better} and worse in "
@@ -734,7 +740,7 @@ def test_the_readme_in_short() -> None:
     (below,) = re.findall(r"it is (\d\.\d) points below an SVM", text_of(PICARD))
     states("README.md", f"{below} points below an SVM whose width and C are tuned alike")
     text = page_of("learning_pays")
-    better, n, worse = set_by_set(text, "uniform combination")
+    better, n, worse = set_by_set("learning_pays", "uniform")
     found = regions(text, "uniform combination", "sets of one view")
     assert all(shares[0] + shares[1] >= 0.95 for _, shares in found.values())
     table = load_table("learning_pays")
