@@ -2,9 +2,8 @@
 
 What a computation needs is estimated beforehand by whoever knows it: the kernels
 (`mklbench.kernels.contract`), the algorithms (`mklbench.optim.fit_memory`), the data sets. Free is
-the least of what the system can give without swapping, what the control groups of this process
-leave, and what its own limits (``ulimit -v``, ``ulimit -d``) leave. Where a system tells none of
-these nothing is refused.
+the less of what the system can give without swapping and what the control groups (version 2) of
+this process leave. Where a system tells neither nothing is refused.
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ VARIABLE = "MKLBENCH_MEMORY"
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 # Less than the interpreter and its libraries take is not looked into.
 _NEGLIGIBLE = 2**26
-# From here on a limit of a control group (version 1) means none.
-_NO_LIMIT = 2**62
 
 _GROUPS = Path("/proc/self/cgroup")
 _GROUP_ROOT = Path("/sys/fs/cgroup")
@@ -32,9 +29,6 @@ _GROUP_ROOT = Path("/sys/fs/cgroup")
 
 def free(jobs: int = 1) -> float | None:
     """Return the bytes that each of `jobs` processes may take, or None where nobody knows.
-
-    The processes share what the system and the control groups have; their own limits they have
-    each.
 
     Raises
     ------
@@ -45,9 +39,8 @@ def free(jobs: int = 1) -> float | None:
     if stated:
         size = _size(stated)
         return None if size == math.inf else size / jobs
-    shared = min([*_of_system(), *_of_groups()], default=math.inf)
-    least = min([shared / jobs, *_of_process()])
-    return None if least == math.inf else max(least, 0.0)
+    found = [*_of_system(), *_of_groups()]
+    return max(min(found), 0.0) / jobs if found else None
 
 
 @dataclass(frozen=True)
@@ -93,14 +86,8 @@ def shortage(needs: Callable[[int], float], n: int, jobs: int = 1) -> Shortage |
 
 def in_words(n_bytes: float) -> str:
     """Return a size as people say it: "149 GiB"."""
-    for unit in ("GiB", "TiB", "PiB"):
-        size = n_bytes / 2**30
-        if size < 1024 or unit == "PiB":
-            break
-        n_bytes /= 1024
-    if n_bytes < 2**30:
-        return f"{n_bytes / 2**20:.3g} MiB"
-    return f"{size:.3g} {unit}"
+    power = min(max(int(math.log(max(n_bytes, 1.0), 1024)), 2), 5)
+    return f"{n_bytes / 1024**power:.3g} {('MiB', 'GiB', 'TiB', 'PiB')[power - 2]}"
 
 
 def most(needs: Callable[[int], float], limit: float, n: int) -> int:
@@ -161,44 +148,19 @@ def _of_groups() -> Iterator[float]:
         lines = _GROUPS.read_text(encoding="ascii").splitlines()
     except (OSError, ValueError):
         return
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        if not controllers:
-            root, names = _GROUP_ROOT, ("memory.max", "memory.current", "inactive_file")
-        elif "memory" in controllers.split(","):
-            root = _GROUP_ROOT / "memory"
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-        else:
-            continue
-        # Inside a container the path may be that outside of it: then the root is the group.
-        parts = Path(path.lstrip("/")).parts
-        for depth in range(len(parts), -1, -1):
-            yield from _left_in(root.joinpath(*parts[:depth]), *names)
+    # Inside a container the path may be that outside of it: then the root is the group.
+    for path in (Path(line[4:]) for line in lines if line.startswith("0::/")):
+        for group in (path, *path.parents):
+            yield from _left_in(_GROUP_ROOT / group)
 
 
-def _left_in(group: Path, limit_name: str, usage_name: str, cache_name: str) -> Iterator[float]:
+def _left_in(group: Path) -> Iterator[float]:
     """Yield the limit of a group less what it uses, but for cached files, which give way."""
     try:
-        limit = float((group / limit_name).read_text(encoding="ascii"))
-        if limit >= _NO_LIMIT:
-            return
-        usage = float((group / usage_name).read_text(encoding="ascii"))
+        limit = float((group / "memory.max").read_text(encoding="ascii"))
+        usage = float((group / "memory.current").read_text(encoding="ascii"))
         statistics = (group / "memory.stat").read_text(encoding="ascii").splitlines()
     except (OSError, ValueError):  # there is no such group here, or no limit ("max")
         return
-    cached = [float(x.split()[1]) for x in statistics if x.split()[0] == cache_name]
+    cached = [float(x.split()[1]) for x in statistics if x.split()[0] == "inactive_file"]
     yield limit - usage + sum(cached)
-
-
-def _of_process() -> Iterator[float]:
-    """Yield what the limits of this process leave of its address space and its data."""
-    try:
-        import resource
-
-        pages = [float(x) for x in Path("/proc/self/statm").read_text(encoding="ascii").split()]
-    except (ImportError, OSError, ValueError):
-        return
-    for limit, used in ((resource.RLIMIT_AS, pages[0]), (resource.RLIMIT_DATA, pages[5])):
-        soft, _ = resource.getrlimit(limit)
-        if soft != resource.RLIM_INFINITY:
-            yield soft - used * resource.getpagesize()

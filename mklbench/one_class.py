@@ -32,16 +32,13 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.certify import PrimalDualPoint, bounds
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import OneClassSVM
 from mklbench.optim import svm_dual
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.simplex_search import Search
-from mklbench.optim.svm_dual import SVMDual
 from mklbench.optim.svm_value import check_bank
-from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_sample_weight, check_tolerance
 
@@ -54,8 +51,6 @@ Array = NDArray[np.float64]
 
 # A mean of the samples this near to the origin, beside the samples themselves, is at it.
 _AT_THE_ORIGIN = 1e-12
-# Weights of samples whose mean, or its inverse, is more leave no room for squares.
-_LARGEST_MEAN = 1e100
 # A lower bound is this much lower, for rounding.
 _ROUNDING = 1e-9
 
@@ -79,7 +74,7 @@ def solve(
     y : object, default=None
         Not used; it stands where algorithms have labels.
     nu : float, default=0.5
-        In (0, 1]: at most this share of the samples is outside, and at least this share has a
+        In (0, 1): at most this share of the samples is outside, and at least this share has a
         coefficient.
     tol : float, default=0.0001
         Stop at this certified relative duality gap.
@@ -114,7 +109,6 @@ def solve(
     else:
         w = check_sample_weight(sample_weight, n)
         weight = float(w.sum())
-        _check_size(weight / n)
     forms = bank.quadratic_forms(w / weight)
     nearest = float(forms.max())
     if not nearest > _AT_THE_ORIGIN * float(bank.gram(bank.uniform_weights()).diagonal().max()):
@@ -129,8 +123,6 @@ def solve(
     mean = weight / n
     machine = OneClassSVM(n, nu, box=box * mean, sample_weight=w / mean)
     dual = svm_dual.of_one_class(n, machine.upper, total, -0.5 * total * (1.0 + _ROUNDING))
-    if nu == 1.0:
-        return _all_at_the_bound(bank, dual, forms, w)
     svm = InnerSVM(bank, machine, dual)
     search = Search(bank, svm, tol, max_iter, falls_back=True, unit=1.0 / box**2)
     found = search.run(start)
@@ -143,35 +135,5 @@ def solve(
 
 
 def _check_nu(nu: float) -> None:
-    if not isinstance(nu, Real) or isinstance(nu, bool) or not 0.0 < nu <= 1.0:
-        raise InputError(f"nu={nu!r} is not accepted: it must be a number in (0, 1].")
-
-
-def _check_size(mean: float) -> None:
-    if not 1.0 / _LARGEST_MEAN <= mean <= _LARGEST_MEAN:
-        raise InputError(
-            f"sample_weight has the mean {mean:g}: scale the weights, of which only ratios count, "
-            "to numbers about 1."
-        )
-
-
-def _all_at_the_bound(bank: Bank, dual: SVMDual, forms: Array, a: Array) -> Solution:
-    """Return the solution at nu = 1, which leaves one a: all coefficients are at their bound."""
-    weights = (np.arange(bank.n_kernels) == forms.argmax()).astype(float)
-    outputs = bank.gram(weights) @ a
-    intercept = dual.best_intercept(outputs)
-    total = float(a.sum())
-    loss = svm_dual.of_one_class(len(a), a, total, 0.0).loss(intercept)
-    point = PrimalDualPoint(loss, weights, total**2 * forms, outputs, a, intercept)
-    gap = bounds(point, Simplex()).relative_gap
-    return Solution(
-        weights=weights,
-        dual_coef=a,
-        intercept=intercept,
-        objective=point.objective,
-        gap=gap,
-        n_svm_calls=0,
-        n_iter=0,
-        converged=True,
-        history=[{"objective": point.objective, "gap": gap, "n_svm_calls": 0.0}],
-    )
+    if not isinstance(nu, Real) or isinstance(nu, bool) or not 0.0 < nu < 1.0:
+        raise InputError(f"nu={nu!r} is not accepted: it must be a number in (0, 1).")

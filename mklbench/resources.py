@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mklbench import yaml_files
-from mklbench.errors import InputError
+from mklbench.errors import InputError, first_line
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -115,6 +114,41 @@ def read_yaml(path: Path) -> Any:
     Raises
     ------
     InputError
-        If the file cannot be read, is no YAML or is too large (`mklbench.yaml_files`).
+        If the file cannot be read, or holds no YAML of keys or a list.
     """
-    return yaml_files.plain(yaml_files.read_text(path), path)
+    # The one place where OmegaConf's rules for YAML can be had; Hydra takes them from there, too.
+    from omegaconf._utils import get_yaml_loader
+    from yaml import YAMLError, load
+
+    try:
+        found = load(path.read_text(encoding="utf-8-sig"), get_yaml_loader())  # a safe one
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(f"{path} cannot be read: {reason}; give a YAML file.") from error
+    except (YAMLError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as YAML: {_reason(error)}.") from error
+    if isinstance(found, (dict, list)):
+        return found
+    if found is None:
+        return {}
+    raise InputError(
+        f"{path} holds {str(found)[:40]!r} where it needs keys with values: write key: value."
+    )
+
+
+def _reason(error: Exception) -> str:
+    """Say in one clause what is wrong and where, and for tabs and duplicates what to do."""
+    from yaml import MarkedYAMLError
+
+    if not isinstance(error, MarkedYAMLError) or error.problem is None:
+        return first_line(error)
+    mark = error.problem_mark or error.context_mark
+    where = "" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: "
+    remedy = ""
+    if "'\\t'" in error.problem:
+        remedy = "; indent with spaces, not with tabs"
+    elif "duplicate key" in error.problem:
+        remedy = "; give it once"
+    elif "another document" in error.problem:
+        remedy = "; a config is one document, so leave out the lines ---"
+    return f"{where}{error.problem.removeprefix('but ').rstrip('.')}{remedy}"

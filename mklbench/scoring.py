@@ -60,8 +60,6 @@ def check_task(
 ) -> None:
     """Raise InputError unless a scorer can be used on a data set.
 
-    It is tried on a few predictions that are made up, so that scikit-learn itself decides.
-
     Parameters
     ----------
     option, name : str
@@ -78,31 +76,24 @@ def check_task(
     InputError
         If it is for another task, or needs probabilities that there are not.
     """
-    # The scorers of real targets take class codes for numbers, and say nothing.
-    is_of_targets = get_scorer(name)._score_func.__module__.endswith("_regression")
+    scorer = get_scorer(name)
+    # Those of real targets take class codes for numbers, and say nothing.
+    is_of_targets = scorer._score_func.__module__.endswith("_regression")
     if is_of_targets and n_classes:
         raise InputError(
             f"{option}={name} needs real numbers to predict, and data={data} has classes: choose a "
             "score of classes, such as balanced_accuracy."
         )
-    y, decision, shares = _made_up(n_classes)
-    try:
-        score(name, y, decision, n_classes, (lambda: shares) if probabilities else None)
-    except _ProbabilitiesMissing as error:
+    if not is_of_targets and not n_classes:
+        raise InputError(
+            f"{option}={name} needs classes, and data={data} has real numbers to predict: "
+            "choose a score of real numbers, such as r2."
+        )
+    if scorer._response_method == "predict_proba" and not probabilities:
         raise InputError(
             f"{option}={name} needs probabilities, which are not estimated here: choose a score of "
             "classes or decision values, such as roc_auc."
-        ) from error
-    except (AttributeError, ValueError) as error:
-        if n_classes == 0:
-            raise InputError(
-                f"{option}={name} needs classes, and data={data} has real numbers to predict: "
-                "choose a score of real numbers, such as r2."
-            ) from error
-        raise InputError(
-            f"{option}={name} is not defined for the {n_classes} classes of data={data}: choose "
-            f"one that is, such as {'roc_auc_ovr' if 'auc' in name else 'f1_macro'}."
-        ) from error
+        )
 
 
 def score(
@@ -168,10 +159,6 @@ def calibrated(held_out: Array, codes: NDArray[np.int64], decision: Array) -> Ar
     return np.asarray(model.predict_proba(_as_columns(decision)))
 
 
-class _ProbabilitiesMissing(ValueError):
-    """A scorer has asked for probabilities, and there are none."""
-
-
 class _Classes(ClassifierMixin, BaseEstimator):
     """A classifier that has predicted already, whatever it is asked about."""
 
@@ -189,7 +176,7 @@ class _Classes(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Array) -> Array:
         if self.probabilities is None:
-            raise _ProbabilitiesMissing("there are no probabilities")
+            raise ValueError("there are no probabilities")
         return self.probabilities()
 
 
@@ -222,14 +209,3 @@ class _Given(ClassifierMixin, BaseEstimator):
 
 def _as_columns(decision: Array) -> Array:
     return decision[:, None] if decision.ndim == 1 else decision
-
-
-def _made_up(n_classes: int) -> tuple[NDArray[Any], Array, Array]:
-    """Return responses, decision values and probabilities of a few samples."""
-    if n_classes == 0:
-        targets = np.linspace(0.5, 2.0, 8)
-        return targets, targets + 0.1, np.empty((8, 0))
-    y = np.tile(np.arange(n_classes), 4)
-    values = np.random.default_rng(0).uniform(-1.0, 1.0, (len(y), n_classes))
-    shares = np.exp(values) / np.exp(values).sum(axis=1, keepdims=True)
-    return y, values[:, 1] if n_classes == 2 else values, shares

@@ -88,18 +88,7 @@ class TestFree:
     @pytest.mark.parametrize(
         ("groups", "files", "left"),
         [
-            # Version 1: the limit of the group, its use but for cached files.
-            (
-                "4:memory:/jobs/7\n0::/\n",
-                {
-                    "memory/jobs/7/memory.limit_in_bytes": "1000000",
-                    "memory/jobs/7/memory.usage_in_bytes": "300000",
-                    "memory/jobs/7/memory.stat": "cache 9\ntotal_inactive_file 100000\n",
-                    "memory/memory.limit_in_bytes": "9223372036854771712",
-                },
-                800000.0,
-            ),
-            # Version 2: that of a group around it counts as well.
+            # That of a group around it counts as well.
             (
                 "0::/user/shell\n",
                 {
@@ -135,21 +124,6 @@ class TestFree:
         monkeypatch.setattr(memory, "_GROUPS", tmp_path / "cgroup")
         monkeypatch.setattr(memory, "_GROUP_ROOT", tmp_path / "fs")
         assert list(memory._of_groups()) == ([] if left is None else [left])
-
-    @pytest.mark.skipif(sys.platform != "linux", reason="sets limits of Linux")
-    @pytest.mark.parametrize("limit", ["v", "d"])
-    def test_limits_of_the_process_are_not_shared(self, limit: str) -> None:
-        program = "from mklbench import memory; print(memory.free(1), memory.free(1000))"
-        said = subprocess.run(
-            ["bash", "-c", f"ulimit -{limit} 1000000; {sys.executable} -c '{program}'"],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={name: value for name, value in os.environ.items() if name != memory.VARIABLE},
-        )
-        alone, one_of_many = map(float, said.stdout.split())
-        assert 5e8 < alone < 1000000 * 1024
-        assert one_of_many <= alone
 
     @pytest.mark.parametrize(
         ("size", "said"),

@@ -44,9 +44,7 @@ def solve(stack: Array, nu: float, **options: Any) -> Solution:
 
 
 class TestOptimum:
-    @pytest.mark.parametrize(
-        ("nu", "scale"), [(0.01, 1.0), (0.1, 1e-8), (0.5, 1.0), (0.9, 1e6), (1.0, 1.0)]
-    )
+    @pytest.mark.parametrize(("nu", "scale"), [(0.01, 1.0), (0.1, 1e-8), (0.5, 1.0), (0.9, 1e6)])
     def test_of_a_conic_solver(self, nu: float, scale: float) -> None:
         stack = random_stack(N, 6)[0]
         solution = solve(scale * stack, nu, tol=1e-6)
@@ -95,7 +93,7 @@ class TestOptimum:
 
 
 class TestWeights:
-    @pytest.mark.parametrize("nu", [0.05, 0.3, 1.0])
+    @pytest.mark.parametrize("nu", [0.05, 0.3])
     def test_bounds_by_sample_of_a_conic_solver(self, nu: float) -> None:
         stack = random_stack(N, 6)[0]
         box = np.random.default_rng(0).uniform(0.1, 5.0, N)
@@ -190,7 +188,7 @@ def test_centred_kernels_are_refused() -> None:
 @pytest.mark.parametrize("nu", [0.0, -0.1, 1.1, np.nan, "a", None, True])
 def test_nu_is_a_share(nu: Any) -> None:
     X, _ = random_problem(20)
-    with pytest.raises(InputError, match=r"nu=.* is not accepted: it must be a number in \(0, 1\]"):
+    with pytest.raises(InputError, match=r"nu=.* is not accepted: it must be a number in \(0, 1\)"):
         one_class.solve(feature_gaussians(X), nu=nu)
     with pytest.raises(InputError, match=r"nu=.* is not accepted"):
         OneClassMKL(nu=nu).fit(X)
@@ -200,13 +198,6 @@ def test_needs_a_bank() -> None:
     X, _ = random_problem(10)
     with pytest.raises(InputError, match="one_class needs a bank"):
         one_class.solve(product_gaussians(X))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("factor", [1e-310, 1e-160, 1e154, 1e308])
-def test_weights_without_room_for_squares_are_refused(factor: float) -> None:
-    bank = feature_gaussians(random_problem(20, 2, 0)[0])
-    with pytest.raises(InputError, match="sample_weight has the mean"):
-        one_class.solve(bank, sample_weight=np.full(20, factor))
 
 
 def test_takes_a_list_of_views() -> None:

@@ -41,7 +41,7 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
     kernel : str, callable or list, default="feature_gaussians"
         A bank, see `mklbench.estimators`.
     nu : float, default=0.5
-        In (0, 1]: at most this share of the samples is outside, and at least this share has a
+        In (0, 1): at most this share of the samples is outside, and at least this share has a
         coefficient.
     tol : float, default=0.0001
         Certified relative duality gap at which to stop.

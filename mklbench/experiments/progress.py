@@ -99,54 +99,56 @@ class Lines:
             self._heading += f", and {_count(n_selections, 'selection')} of hyperparameters"
 
     def step_advanced(self, step: Step, n_done: int, n_fits: int) -> None:
-        if self._clock() - self._last >= _INTERVAL:
-            self._begin()
-            self._say(f"{step.cell.label} {_fits(step, n_done, n_fits)} ({self._so_far()})")
+        searched = f"{n_done} of {n_fits} fits of the search"
+        self._pass(f"{step.cell.label} split {step.split}: {searched}")
 
     def step_ended(self, step: Step, record: Record | None) -> None:
-        self._begin()
         self._n_taken += 1
         self._n_ended += not step.selects
         if record is not None and not record.is_done:
             self._say(self._misfortune(step.cell, record))
-        elif self._clock() - self._last >= _INTERVAL:
-            self._say(f"{step.cell.label}: {self._so_far()}")
+        else:
+            self._pass(step.cell.label)
 
     def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None:
-        self._say(f"{cell.label} {status}: {outcome(records)} ({self._so_far()})")
+        self._say(f"{cell.label} {status}: {outcome(records)}{self._so_far()}")
 
     def stop(self) -> None: ...
 
-    def _begin(self) -> None:
-        """Say what is to be run, once there is anything to be said of it."""
-        if self._heading:
-            self._say(self._heading)
-            self._heading = ""
+    def _pass(self, text: str) -> None:
+        """Say what goes on, if nothing was said for a while."""
+        if self._clock() - self._last >= _INTERVAL:
+            self._say(text + self._so_far())
 
     def _so_far(self) -> str:
         text = f"{self._n_ended} of {self._n_splits} splits"
         if 0 < self._n_taken < self._n_steps:
             pace = (self._clock() - self._started) / self._n_taken
             text += f", about {duration(pace * (self._n_steps - self._n_taken))} left"
-        return text
+        return f" ({text})"
 
     def _say(self, text: str) -> None:
         self._last = self._clock()
+        for line in filter(None, (self._heading, text)):
+            self._print(line)
+        self._heading = ""
+
+    def _print(self, text: str) -> None:
         print(text, file=self._stream, flush=True)
 
 
-class Bar:
+class Bar(Lines):
     """One bar over all steps and splits done before (rich), with a line above it for each cell."""
 
-    def __init__(self, stream: TextIO, store: Store | None = None) -> None:
-        self._stream, self._misfortune = stream, _Misfortunes(store)
-        self._bar: Any = None
+    _bar: Any = None
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
+        super().start(steps, n_splits)
+        self._heading = ""
         self._bar = RichProgress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -155,26 +157,23 @@ class Bar:
             console=Console(file=self._stream, highlight=False),
             transient=True,
         )
-        n_selections = sum(step.selects for step in steps)
-        total = n_splits + n_selections
+        total = n_splits + sum(step.selects for step in steps)
         self._task = self._bar.add_task("starting", total=total, completed=total - len(steps))
         self._bar.start()
 
-    def step_advanced(self, step: Step, n_done: int, n_fits: int) -> None:
-        text = f"{step.cell.label} {_fits(step, n_done, n_fits)}"
-        self._bar.update(self._task, description=text)
-
     def step_ended(self, step: Step, record: Record | None) -> None:
-        if record is not None and not record.is_done:
-            self._print(self._misfortune(step.cell, record))
+        super().step_ended(step, record)
         self._bar.update(self._task, advance=1, description=step.cell.label)
-
-    def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None:
-        self._print(f"{cell.label} {status}: {outcome(records)}")
 
     def stop(self) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+    def _pass(self, text: str) -> None:
+        self._bar.update(self._task, description=text)
+
+    def _so_far(self) -> str:
+        return ""
 
     def _print(self, text: str) -> None:
         self._bar.console.print(text, markup=False, soft_wrap=True)
@@ -204,10 +203,8 @@ def counting(
 def countdown(seconds: float, stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
     """Give what is to be told what was done so far, in a run that ends after so many seconds.
 
-    On a terminal that stands beside a bar of the time, and is gone at the end; in a log it is a
-    line every half minute.
+    It says so in a line every half minute.
     """
-    out = sys.stderr if stream is None else stream
     began = said = time.monotonic()
 
     def say(text: str) -> None:
@@ -215,30 +212,9 @@ def countdown(seconds: float, stream: TextIO | None = None) -> Iterator[Callable
         if (now := time.monotonic()) - said >= _COUNTDOWN_INTERVAL:
             said = now
             left = duration(max(began + seconds - now, 0.0))
-            print(f"{text}; about {left} left", file=out, flush=True)
+            print(f"{text}; about {left} left", file=stream or sys.stderr, flush=True)
 
-    if not out.isatty():
-        yield say
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as RichProgress
-
-    bar = RichProgress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        TextColumn(f"of {duration(seconds)}"),
-        console=Console(file=out),
-        transient=True,
-    )
-    task = bar.add_task("starting", total=seconds)
-
-    def show(text: str) -> None:
-        bar.update(task, description=text, completed=time.monotonic() - began)
-
-    with bar:
-        yield show
+    yield say
 
 
 def outcome(records: list[Record]) -> str:
@@ -256,11 +232,6 @@ def outcome(records: list[Record]) -> str:
 
 def _mean(values: Iterable[float | None]) -> float:
     return fmean(value for value in values if value is not None)
-
-
-def _fits(step: Step, n_done: int, n_fits: int) -> str:
-    """Say how far the search of a step is."""
-    return f"split {step.split}: {n_done} of {n_fits} fits of the search"
 
 
 class _Misfortunes:

@@ -114,41 +114,23 @@ def summary(results: Sequence[CellResult]) -> str:
 
 
 def summary_grid(results: Sequence[CellResult]) -> tuple[list[str], list[list[str]]]:
-    """Return the headings and the lines of the `summary`."""
+    """Return the headings and the lines of the `summary`, without columns that are empty."""
+    done = [record for result in results for record in result.records if record.is_done]
+    # Seconds of two CPU models cannot be compared.
+    names_models = len({record.cpu for record in done}) > 1
+    settings = _settings([result.cell for result in results])
+    lines = [
+        _line(result, names_models) | {"setting": setting}
+        for result, setting in zip(results, settings, strict=True)
+    ]
     scores = list(dict.fromkeys(name for result in results for name in result.cell.metrics))
-    headers = [
+    headings = [
         "data", "algo", "kernel", "setting", "C", "splits", "status", "accuracy %", "rmse",
         *scores, "kernels", "gap", "svm calls", "fit s", "in svm", "cpu",
     ]  # fmt: skip
-    settings = _settings([result.cell for result in results])
-    body = [
-        [
-            result.cell.data,
-            result.cell.algo,
-            result.cell.kernel,
-            setting,
-            *_measured(result, scores),
-        ]
-        for result, setting in zip(results, settings, strict=True)
-    ]
-    with_rmse = any(configs.declared(result.cell.config.algo).regression for result in results)
-    with_accuracy = not with_rmse or any(r.accuracy is not None for r in _all_done(results))
-    models = {record.cpu for record in _all_done(results)}
-    for heading, shown in (
-        ("cpu", len(models) > 1),  # seconds of two CPU models cannot be compared
-        ("setting", any(settings)),
-        ("accuracy %", with_accuracy),
-        ("rmse", with_rmse),
-    ):
-        if not shown:
-            position = headers.index(heading)
-            del headers[position]
-            body = [line[:position] + line[position + 1 :] for line in body]
-    return headers, [line + [""] * (len(headers) - len(line)) for line in body]
-
-
-def _all_done(results: Sequence[CellResult]) -> list[Record]:
-    return [record for result in results for record in result.records if record.is_done]
+    may_lack = ("setting", "accuracy %" if done else "", "rmse", "cpu")
+    shown = [n for n in headings if n not in may_lack or any(line.get(n) for line in lines)]
+    return shown, [[line.get(name, "") for name in shown] for line in lines]
 
 
 def _settings(cells: Sequence[Cell]) -> list[str]:
@@ -206,27 +188,32 @@ def choices_of(config: Mapping[str, Any]) -> dict[str, Any]:
     return values | {"search": config["search"]["name"]}
 
 
-def _measured(result: CellResult, scores: Sequence[str]) -> list[str]:
-    done = [record for record in result.records if record.is_done]
-    ended = [_values(done, "C"), f"{len(done)}/{result.cell.n_splits}", result.status]
+def _line(result: CellResult, names_models: bool) -> dict[str, str]:
+    """Return the columns of a line of the summary that there is anything for."""
+    cell, done = result.cell, [record for record in result.records if record.is_done]
+    line = {
+        "data": cell.data, "algo": cell.algo, "kernel": cell.kernel, "C": _values(done, "C"),
+        "splits": f"{len(done)}/{cell.n_splits}", "status": result.status,
+    }  # fmt: skip
     if not done:
-        return ended
+        return line
     fit, svm = _mean(done, "fit_seconds"), _mean(done, "svm_seconds")
-    return [
-        *ended,
-        _mean_and_deviation(done, "accuracy", scale=100.0, decimals=2),
-        _mean_and_deviation(done, "rmse", decimals=4),
-        *(
-            _mean_and_deviation(done, name, decimals=0 if name in MEASURES else 4)
-            for name in scores
-        ),
-        _kernels(done),
-        _worst_gap(done),
-        f"{_mean(done, 'svm_calls'):.3g}",
-        f"{fit:.3g}",
-        f"{100 * svm / fit:.0f} %" if fit > 0 else "",
-        ", ".join(sorted({record.cpu or "not named" for record in done})),
-    ]
+    line |= {
+        name: _mean_and_deviation(done, name, decimals=0 if name in MEASURES else 4)
+        for name in cell.metrics
+    }
+    if configs.declared(cell.config.algo).regression:
+        line["rmse"] = _mean_and_deviation(done, "rmse", decimals=4)
+    if names_models:
+        line["cpu"] = ", ".join(sorted({record.cpu or "not named" for record in done}))
+    return line | {
+        "accuracy %": _mean_and_deviation(done, "accuracy", scale=100.0, decimals=2),
+        "kernels": _kernels(done),
+        "gap": _worst_gap(done),
+        "svm calls": f"{_mean(done, 'svm_calls'):.3g}",
+        "fit s": f"{fit:.3g}",
+        "in svm": f"{100 * svm / fit:.0f} %" if fit > 0 else "",
+    }
 
 
 def _kernels(records: Sequence[Record]) -> str:

@@ -211,7 +211,7 @@ class Store(RecordSource):
         """Delete what says of a cell that it is to be run, if there is nothing else of it."""
         directory = self.directory(cell)
         with contextlib.suppress(OSError):
-            if [path.name for path in directory.iterdir()] == ["cell.json"]:
+            if names_in(directory) == ["cell.json"]:
                 (directory / "cell.json").unlink()
                 directory.rmdir()
                 self.path.rmdir()

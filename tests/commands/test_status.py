@@ -121,7 +121,7 @@ def test_an_empty_store_is_said_in_one_sentence(
     store.path.rmdir()
     store.path.write_text("")
     assert cli.main(["status", "--results-dir", "store"]) == 2
-    assert "results_dir=store is a file" in capsys.readouterr().err
+    assert "results_dir=store is no directory" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("ignore::mklbench.experiments.checksum.DamagedRecordWarning")
@@ -270,7 +270,7 @@ def test_what_is_being_run_is_not_forgotten(
         (["algo=smv"], "algo=smv is not known: did you mean"),
         (["algo=svm,mkl"], "add --multirun"),
         (["algo=svm", "--filed"], "--filed is not known to mklbench redo"),
-        (["--failed", "--results-dir", "file"], "results_dir=file is a file"),
+        (["--failed", "--results-dir", "file"], "results_dir=file is no directory"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_one_sentence(

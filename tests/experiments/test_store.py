@@ -347,14 +347,6 @@ def test_all_records_are_those_of_the_cells_by_split(
     assert [record.split for record in other.all_records()] == [record.split for record in done]
 
 
-def test_a_description_stays_with_the_records_that_it_describes(
-    store: Store, cell: Cell, done: list[Record]
-) -> None:
-    store.write(cell, done[0])
-    store.remove_description(cell)
-    assert (store.directory(cell) / "cell.json").is_file()
-
-
 def test_records_of_another_choice_of_hyperparameters_are_not_mixed(
     store: Store, sharing: Cell, selections: dict[int, Selection], tmp_path: Path
 ) -> None:

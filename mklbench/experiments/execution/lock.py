@@ -10,6 +10,7 @@ heartbeat for so long as one has been watching.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -100,6 +101,8 @@ class Locks:
         try:
             os.symlink(text, path)
         except FileExistsError:
+            if path.exists():  # a lock leads nowhere, so this is none
+                raise OSError(errno.EEXIST, f"{path.name} is no lock, delete it") from None
             # Where it is ours it was made, and the answer of a server was lost.
             if _text(path) != text and not self._takes_over(path, text):
                 return False

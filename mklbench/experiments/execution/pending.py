@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.lock import Locks, holder
+from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.steps import Step, is_done, record, result_path
 from mklbench.experiments.files import remove_unfinished, stamp
 from mklbench.experiments.progress import Progress
@@ -27,15 +26,6 @@ Stamp = tuple[int | None, ...]
 def lock_path(store: Store, step: Step) -> Path:
     """Return the place of the lock of a step, beside that of its result."""
     return result_path(store, step).with_suffix(".lock")
-
-
-def clear_done(cell: Cell, store: Store) -> None:
-    """Delete the locks that runners who were killed have left on steps of a cell that are done."""
-    for path in store.directory(cell).glob("*-*.lock"):
-        kind, _, number = path.stem.partition("-")
-        step = Step(cell, int(number), kind == "selection") if number.isdecimal() else None
-        if step is not None and holder(path) is None and is_done(step, store):
-            path.unlink(missing_ok=True)
 
 
 class Pending:

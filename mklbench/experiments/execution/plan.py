@@ -10,7 +10,6 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.local import Local
-from mklbench.experiments.execution.pending import clear_done
 from mklbench.experiments.execution.steps import Step, missing_steps
 from mklbench.experiments.progress import Progress, Silent
 from mklbench.experiments.record import Record
@@ -150,7 +149,6 @@ def _run(
     finally:
         progress.stop()
     for cell in work:
-        clear_done(cell, store)
         if cell.key in errors:
             store.remove_description(cell)
     return errors
@@ -177,7 +175,6 @@ def _plan(
     missing: dict[Cell, list[Step]] = {}
     for cell in _distinct(cells, errors):
         store.tidy(cell)
-        clear_done(cell, store)
         missing[cell] = missing_steps(cell, store)
     at_once = min(jobs, sum(map(len, missing.values())))  # 0 elsewhere, where memory is asked for
     work: dict[Cell, list[Step]] = {}

@@ -161,11 +161,8 @@ def test_a_runner_waits_for_the_steps_of_others(tmp_path: Path) -> None:
     assert results == ["done"]
 
 
-def test_locks_of_the_dead_on_finished_steps_are_cleared(tmp_path: Path) -> None:
-    cell, store = tiny_cell(), Store(tmp_path / "store")
-    run_cells([cell], store)
-    gone = replace(owned(tmp_path / "lock"), started=1)
-    put(lock_path(store, Step(cell, 1)), gone)
-    (result,) = run_cells([cell], store)
-    assert result.status == "done"
-    assert not list(store.path.rglob("*.lock"))
+def test_a_file_where_a_lock_belongs_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "split-000.lock"
+    path.touch()
+    with Locks() as locks, pytest.raises(OSError, match="is no lock"):
+        locks.take(path)

@@ -394,7 +394,7 @@ def test_lines_tell_of_a_long_cell_between(store: Store, monkeypatch: pytest.Mon
     monkeypatch.setattr(progress_module, "_INTERVAL", 0.0)
     log = io.StringIO()
     run_cells([tiny_cell()], store, progress=Lines(log))
-    assert "svm-gaussian-twonorm: 2 of 4 splits, about " in log.getvalue()
+    assert "svm-gaussian-twonorm (2 of 4 splits, about " in log.getvalue()
 
 
 def test_the_bar_is_for_terminals(store: Store) -> None:
