@@ -27,6 +27,7 @@ FINDINGS = {
     "aflalo2011": "kernels in groups",
     "cortes2009": "polynomial combinations",
     "bertsimas2025": "sparse MKL",
+    "duan2025": "beside deep networks",
     COMPARISON: "does learning pay?",
 }
 # Solvers whose growth is measured by itself as well, one size varied at a time.

@@ -32,6 +32,13 @@ class TestCandidate:
         assert own.overrides == ("algo=mine", *others["uniform"].overrides[1:])
         assert own.row_overrides == others["uniform"].row_overrides
 
+    def test_it_gets_the_options_of_their_kernels(self) -> None:
+        table = with_candidate(load_table("learning_pays_views"), ["algo=simplemkl"], True, None)
+        own = table.columns[0].overrides
+        widths = "kernel.gammas=[0.1,0.3,1]"
+        assert own == ("algo=simplemkl", "kernel=descriptors", widths, "kernel.normalise=false")
+        assert len(table.rows) == 5
+
     def test_kernels_of_its_own(self) -> None:
         own = candidate("algo=mkl", "kernel=simplemkl")
         assert [text for text in own.overrides if text.startswith("kernel=")] == [

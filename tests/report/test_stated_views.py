@@ -1,0 +1,191 @@
+"""What the pages state of the tables of sets of several views, computed once more."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from functools import cache
+
+from narrowing import present
+from scipy.stats import false_discovery_control, t, ttest_ind_from_stats
+from stated import mean, recorded, states
+
+from mklbench.report.analysis.significance import (
+    LEVEL,
+    corrected_p_value,
+    detectable_over_sets,
+)
+from mklbench.report.layout.evidence import Pair, groups_of, outcomes, pair_of
+from mklbench.report.loading import load_table
+from mklbench.report.table.paper_table import Ranking
+
+DUAN, DUAN_PAGE = "duan2025_table2", "docs/findings/duan2025.md"
+VIEWS, LEARNING = "learning_pays_views", "docs/findings/learning.md"
+
+
+def ours(row: str, column: str) -> list[float]:
+    """The accuracies in % of a method on a set of Duan et al."""
+    records = recorded(DUAN).slots[row, column, "ours"][1].done
+    return [100 * present(record.accuracy) for record in records]
+
+
+def against_published(row: str, column: str) -> Counter[str]:
+    """How many published networks a method is better and worse than by Welch's test."""
+    table = load_table(DUAN)
+    own = ours(row, column)
+    found = Counter[str]()
+    for (_, where, _), other in table.published.items():
+        if where == column:
+            test = ttest_ind_from_stats(
+                statistics.fmean(own),
+                statistics.stdev(own),
+                len(own),
+                other.mean,
+                other.std,
+                table.published_n_splits,
+                equal_var=False,
+            )
+            sides = "better" if statistics.fmean(own) > other.mean else "worse"
+            found[sides if test.pvalue < LEVEL else "alike"] += 1
+    return found
+
+
+def test_kernels_beside_deep_networks() -> None:
+    table = load_table(DUAN)
+    sets = [column.name for column in table.columns if column.rows is None]
+    found = sum((against_published("uniform", name) for name in sets), Counter[str]())
+    states(
+        DUAN_PAGE,
+        f"in {found['better']} of {found.total()} comparisons it is better by Welch's test at the "
+        f"5 % level, in {found['alike']} the two are alike, and in {found['worse']} it is worse",
+    )
+    assert found["worse"] == 0
+    states(
+        "README.md",
+        f"better in {found['better']} of {found.total()} comparisons with published networks, and "
+        "worse in none",
+    )
+    alike = {name: against_published("uniform", name)["alike"] for name in sets}
+    assert alike == {"mfeat": 9, "scene15": 0, "landuse21": 0, "leaves100": 1, "pie10": 1}
+    records = [recorded(DUAN).slots["mkl", name, "ours"][1].done for name in ("mfeat", "scene15")]
+    assert {record.C for found in records for record in found} == {10}  # as the page says
+    early = mean(DUAN, "early", "landuse21", "ours", "accuracy")
+    states(DUAN_PAGE, f"one Gaussian on all features, standardised, has {early:.1f} % on LandUse")
+    for name in ("scene15", "landuse21"):
+        best = max(of.mean for (_, where, _), of in table.published.items() if where == name)
+        own = mean(DUAN, "uniform", name, "ours", "accuracy")
+        states(DUAN_PAGE, f"{own:.1f} % against {best:.1f} % of the best network")
+
+
+# The second edition of the large comparison.
+
+
+def ranking() -> Ranking:
+    return present(load_table(VIEWS).ranking)
+
+
+@cache
+def pair(name: str, reference: str = "uniform", group: str = "all sets") -> Pair:
+    report = recorded(VIEWS)
+    rows = dict(groups_of(report, ranking()))[group]
+    return pair_of(report, ranking(), rows, name, reference)
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """The 95 % interval of a mean over sets."""
+    error = statistics.stdev(values) / len(values) ** 0.5
+    half = float(t.ppf(0.975, len(values) - 1)) * error
+    return statistics.fmean(values) - half, statistics.fmean(values) + half
+
+
+def test_what_learning_gains_on_small_sets_of_several_views() -> None:
+    table, learners = load_table(VIEWS), ranking().learners
+    labels = {name: table.label_of(name) for name in learners}
+    states(LEARNING, f"{len(table.rows)} sets of several views with {len(table.columns)} methods")
+    gains = {name: statistics.fmean(pair(name).means) for name in learners}
+    best = max(gains, key=lambda name: gains[name])
+    low, high = interval(pair(best).means)
+    states(
+        LEARNING,
+        f"the {len(learners)} methods that learn gain {min(gains.values()):+.1f} to "
+        f"{max(gains.values()):+.1f} points over the plain sum; that of {labels[best]} has a 95 % "
+        f"interval of {low:+.1f} to {high:+.1f}",
+    )
+    over_sets = [detectable_over_sets(pair(name).means, len(learners)) for name in learners]
+    states(LEARNING, f"one of {statistics.median(over_sets):.1f} would have been found")
+    # The rule of the plan.
+    chances = {name: outcomes(pair(name), 1.0)[1] for name in learners}
+    likeliest = max(learners, key=lambda name: chances[name].better)
+    states(
+        LEARNING,
+        f"the probability of being better by a point is {chances[likeliest].better:.2f} at most "
+        f"({labels[likeliest]})",
+    )
+    assert chances[likeliest].better < 0.95  # so learning is not said to pay,
+    assert any(found.better > 0.05 for found in chances.values())  # nor not to pay
+    states("README.md", f"gain up to {max(gains.values()):.1f} points on average")
+
+
+def test_where_learning_gains_and_loses() -> None:
+    gains = {
+        row.name: mean(VIEWS, row.name, "mkl", "widths", "accuracy")
+        - mean(VIEWS, row.name, "uniform", "widths", "accuracy")
+        for row in load_table(VIEWS).rows
+    }
+    pages = [gains[f"webkb_{name}"] for name in ("cornell", "washington", "wisconsin")]
+    states(
+        LEARNING,
+        f"mkl gains {pages[0]:.1f}, {pages[1]:.1f} and {pages[2]:.1f} points on the pages of "
+        f"Cornell, Washington and Wisconsin, and {gains['liver_toxicity']:.1f} on Liver toxicity",
+    )
+    states(LEARNING, f"loses {-gains['ngs500']:.1f} on NGs")
+    assert min(gains, key=lambda name: gains[name]) == "ngs500"
+
+
+def test_how_many_differences_survive_set_by_set() -> None:
+    table, found = load_table(VIEWS), {}
+    for name in ranking().learners:
+        for row in table.rows:
+            records = [
+                recorded(VIEWS).slots[row.name, method, "widths"][1].done
+                for method in (name, "uniform")
+            ]
+            one, other = ({r.split: present(r.accuracy) for r in each} for each in records)
+            share = present(records[0][0].n_test) / present(records[0][0].n_train)
+            ahead = statistics.fmean(one.values()) > statistics.fmean(other.values())
+            found[name, row.label] = (corrected_p_value(one, other, share), ahead)
+    adjusted = false_discovery_control([p for p, _ in found.values()])
+    kept = [
+        (place, ahead)
+        for (place, (_, ahead)), p in zip(found.items(), adjusted, strict=True)
+        if p < LEVEL
+    ]
+    better = sum(ahead for _, ahead in kept)
+    states(
+        LEARNING,
+        f"Of {len(found)} comparisons set by set {better} are better and {len(kept) - better} "
+        "worse at a false discovery rate of 5 %",
+    )
+
+
+def test_the_hypotheses_of_the_plan() -> None:
+    names = ranking().learners
+    upper = {}
+    for name in names:
+        means = pair(name).means
+        error = statistics.stdev(means) / len(means) ** 0.5
+        upper[name] = statistics.fmean(means) + float(t.ppf(0.95, len(means) - 1)) * error
+    n_inferior = sum(end >= 1.0 for end in upper.values())
+    states(LEARNING, f"against {n_inferior} of {len(names)} it may be inferior by a point or more")
+    for name in ("svm", "linear"):
+        low, high = interval(pair(name).means)
+        states(
+            LEARNING,
+            f"{statistics.fmean(pair(name).means):+.1f} points ({low:+.1f} to {high:+.1f})",
+        )
+    for name in ("mkl", "smkl"):
+        omics, others = (
+            statistics.fmean(pair(name, group=group).means)
+            for group in ("omics", "texts, links and images")
+        )
+        states(LEARNING, f"{load_table(VIEWS).label_of(name)} {omics:+.1f} and {others:+.1f}")
