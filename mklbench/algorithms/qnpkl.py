@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
+from mklbench.errors import InputError
 from mklbench.iterations import History, begin, note
 from mklbench.kernels.continuous import Family
 from mklbench.optim.problem import Problem
@@ -167,7 +168,10 @@ def solve(
     check_flag("shun_identity", shun_identity)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     if isinstance(initial_rate, str):
-        check_choice("initial_rate", initial_rate, ("auto",))
+        if initial_rate != "auto":
+            raise InputError(
+                f"initial_rate={initial_rate} is not accepted: it must be auto or a number > 0."
+            )
     else:
         check_positive("initial_rate", initial_rate)
     check_positive("width", width)

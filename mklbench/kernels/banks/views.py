@@ -57,7 +57,21 @@ class ViewColumns(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class FeatureView:
-    """The distance of samples in some of their d features, scaled by factors (d_v,)."""
+    """The distance of samples in some of their d features.
+
+    Parameters
+    ----------
+    name : str
+        Of the view.
+    columns : slice
+        Its d_v features.
+    distance : str
+        "chi2" or "euclidean".
+    factors : ndarray of shape (d_v,)
+        What its features are multiplied by.
+    n_features : int
+        d.
+    """
 
     name: str
     columns: slice
@@ -66,11 +80,23 @@ class FeatureView:
     n_features: int
 
     def checked(self, Z: Any) -> Array:
-        """Return new samples (n_z, d)."""
+        """Return new samples.
+
+        Parameters
+        ----------
+        Z : array_like of shape (n_z, d)
+            The samples.
+        """
         return check_features("Z", Z, self.n_features)
 
     def check_histograms(self, X: Array) -> None:
-        """Raise an InputError if the distance is "chi2" and a feature below 0."""
+        """Raise an InputError if the distance is "chi2" and a feature below 0.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            The samples.
+        """
         if self.distance == "chi2" and X[:, self.columns].min(initial=0.0) < 0:
             raise InputError(
                 f"kernel.distance=chi2 compares histograms, and {self.name} has values below 0: "
@@ -88,14 +114,30 @@ class FeatureView:
 
 @dataclass(frozen=True, eq=False)
 class MatrixView:
-    """Distances of a whole data set that have been computed elsewhere; samples are row numbers."""
+    """Distances of a whole data set that have been computed elsewhere; samples are row numbers.
+
+    Parameters
+    ----------
+    name : str
+        Of the view.
+    whole : ndarray of shape (N, N)
+        The distances.
+    distance : str, default="given"
+        What they are called.
+    """
 
     name: str
     whole: Array
     distance: str = "given"
 
     def checked(self, Z: Any) -> Indices:
-        """Return the row numbers of new samples."""
+        """Return the row numbers of new samples.
+
+        Parameters
+        ----------
+        Z : array_like of shape (n_z,)
+            The row numbers.
+        """
         return check_rows(Z, len(self.whole))
 
     def __call__(self, X: Any, Z: Any) -> Array:
