@@ -35,7 +35,6 @@ from mklbench.report.loading import load_table, table_names
 NOT_RUN = {
     "def solve(operator, y, C=1.0, *, my_option=3) -> Solution: ...": "the outline of a function",
     'executor=Slurm(partition="cpu")': "needs a Slurm cluster: tests/cluster has one",
-    'Client("tcp://host:8786")': "needs a Dask cluster: tests/cluster has one",
     "/where/the/workers/see/it/K.npy": "a module for the workers of a Dask cluster",
 }
 # Commands that are only parsed and composed, by a pattern of them, and why.
