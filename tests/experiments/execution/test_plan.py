@@ -445,4 +445,5 @@ def test_a_worker_that_is_ended_leaves_nothing_half_written(
     (result,) = run_cells([cell], store, timeout=1.0)
     assert result.status == "timeout"
     names = sorted(path.name for path in store.directory(cell).iterdir())
-    assert names == ["cell.json", "split-000.json"]
+    # What the worker had printed stands beside the record.
+    assert names == ["cell.json", "split-000.json", "split-000.traceback.txt"]

@@ -320,4 +320,4 @@ def test_the_recorded_tables_have_letters_where_their_times_are_of_several_model
         for there in ("cpu" in lines[0], bool(set(page) & set(LETTERS)), NOTE in page):
             assert there == is_mixed, path.stem
         marked |= {path.stem} if is_mixed else set()
-    assert marked == {"all_methods", "learning_pays", "picard2012_speed", "picard2012_table1"}
+    assert {"all_methods", "learning_pays", "picard2012_speed", "picard2012_table1"} <= marked
