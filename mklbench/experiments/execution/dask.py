@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import multiprocessing
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -203,9 +202,6 @@ def _run(*arguments: Any) -> dict[str, str]:
     """Be a task of Dask; end early once it is cancelled."""
     from distributed import get_worker
 
-    # Dask starts its workers as daemons of multiprocessing, which may have no processes of their
-    # own unless this is taken back. Those that are started here end with the worker all the same.
-    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]
     worker = get_worker()
     key = worker.get_current_task()
 

@@ -4,7 +4,8 @@ Steps are taken in forked processes, also with one job, so that the main process
 have what it has loaded, need no main module that can be imported, and end with it. Not by Pebble
 (5.2.3): of 77 of its pools of 2 workers, which were killed at 699 random moments, 22 gave up or did
 not answer for 15 seconds, as a worker may die with the lock of the pipe that all of them share.
-Here each has a pipe of its own.
+Here each has a pipe of its own. Nor by multiprocessing, which refuses processes to the workers of
+Dask, and whose processes hold up the end of a worker whose scheduler has gone.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
-import multiprocessing
 import os
 import signal
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkProcess
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 from mklbench.cores import allowing, n_threads
 from mklbench.errors import InputError
@@ -122,7 +123,7 @@ class Local:
 
 @dataclass
 class _Worker:
-    process: ForkProcess
+    pid: int
     connection: Connection
     log: BinaryIO
     step: Step | None = None
@@ -158,13 +159,12 @@ class _Pool:
     def end(self, worker: _Worker) -> tuple[str, str]:
         """Kill a worker, if it has not died; return how it ended, what it said."""
         self.workers.remove(worker)
-        worker.process.kill()
-        worker.process.join()
+        os.kill(worker.pid, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
         worker.connection.close()
         with worker.log as log:
             log.seek(0)
             printed = log.read().decode(errors="replace")[-_MOST_CHARACTERS:]
-        code = worker.process.exitcode or 0
         if code >= 0:
             return f"exit status {code}", printed
         memory = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
@@ -181,24 +181,17 @@ class _Pool:
                 worker.connection.send(self._numbers[step])
 
     def _started(self) -> _Worker:
-        ours, theirs = multiprocessing.Pipe()
+        ours, theirs = Pipe()
         log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
-
-        def serve() -> None:
-            for other in self.workers:
-                other.connection.close()
-            ours.close()
-            _begin_worker(log)
-            with contextlib.suppress(EOFError, BrokenPipeError):  # the parent has ended
-                self._executor.serve(theirs, self._steps, self._store)
-
-        process = multiprocessing.get_context("fork").Process(target=serve)
+        parent = os.getpid()
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # none is to be heard by both
         try:
             with warnings.catch_warnings():
                 # Other threads only beat and draw: nothing that a worker uses is theirs.
                 warnings.simplefilter("ignore", DeprecationWarning)
-                process.start()
+                pid = os.fork()
+            if pid == 0:
+                self._be_worker(parent, ours, theirs, log)
         except OSError as error:
             raise InputError(
                 f"jobs={self._executor.at_once} is not possible: a worker process cannot be "
@@ -207,8 +200,25 @@ class _Pool:
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         theirs.close()
-        self.workers.append(_Worker(process, ours, log))
+        self.workers.append(_Worker(pid, ours, log))
         return self.workers[-1]
+
+    def _be_worker(
+        self, parent: int, ours: Connection, theirs: Connection, log: BinaryIO
+    ) -> NoReturn:
+        """Serve in this process, a fork of the parent, until the parent has ended."""
+        try:
+            _begin_worker(log)
+            if os.getppid() == parent:
+                for connection in (ours, *(other.connection for other in self.workers)):
+                    connection.close()
+                self._executor.serve(theirs, self._steps, self._store)
+        except (EOFError, BrokenPipeError):  # the parent has ended
+            pass
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
 
     def _hear(self, worker: _Worker) -> None:
         """Take one answer of a worker, or note its death."""
