@@ -241,11 +241,7 @@ class Bank(KernelOperator):
         K : ndarray of shape (n, n)
             A symmetric matrix on the training samples.
         """
-        eigenvalues, vectors = np.linalg.eigh(K)
-        return sum(
-            value * self.quadratic_forms(vector)
-            for value, vector in zip(eigenvalues, vectors.T, strict=True)
-        )
+        return np.array([np.vdot(self.combine(unit), K) for unit in np.eye(self.n_kernels)])
 
     def inner_products(self, *, centred: bool = False) -> Array:
         """Return the matrix (M, M) of Frobenius inner products <K_m, K_l>_F.

@@ -122,10 +122,6 @@ class PackedTriangles:
         """Return the diagonals (M, n)."""
         return self.triangles[:, diagonal(self.n_samples)]
 
-    def traces(self) -> Array:
-        """Return the traces (M,)."""
-        return self.diagonals().sum(axis=1)
-
     def inner_products_with(self, K: Array) -> Array:
         """Return <K_m, K>_F (M,) for a symmetric matrix `K` (n, n)."""
         doubled = 2.0 * pack(K)

@@ -15,16 +15,25 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import NUMBER, Memory, gram_bytes
 from mklbench.kernels.cross import weighted_sum
-from mklbench.kernels.functions import Gaussian, KernelFunction, check_values, matrices
+from mklbench.kernels.functions import (
+    Gaussian,
+    KernelFunction,
+    Linear,
+    Polynomial,
+    check_values,
+    matrices,
+)
 from mklbench.kernels.gram_matrices import PackedTriangles, triangle_size, unpack
 from mklbench.kernels.groups import GroupLists
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
-from mklbench.kernels.row_factors import MANY
-from mklbench.kernels.samples import rows_of
+from mklbench.kernels.row_factors import MANY, Columns, Nodes, Part, RowFactors, feature_parts
+from mklbench.kernels.samples import dense, rows_of
 from mklbench.validation import check_features, check_not_empty, check_training_features
 
 # Where the entries of a smaller matrix stand in the packed triangles: some arrays of indices.
 _INDICES = 4.0
+# Features of which inner products are taken as they are.
+_FEW = 1000
 # The columns that a kernel looks at, None for all of them.
 ColumnGroup = tuple[int, ...] | None
 
@@ -109,9 +118,6 @@ class StackedBank(Bank):
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
         chosen = self._check_kernels(kernels)
         return self._grams.products(self._check_coefficients(a), chosen)
-
-    def traces(self) -> Array:
-        return self._grams.traces()
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         return self._grams.diagonals() if Z is None else super().diagonals(Z)
@@ -255,8 +261,28 @@ class DenseBank(FunctionBank):
         FunctionBank.__init__(bank, X, functions, columns)
         return bank
 
+    def row_factors(self) -> RowFactors | None:
+        n, d = self._X.shape
+        if not has_factors(n, d, self._functions):
+            return None
+        if not isinstance(self._functions[0], Linear):
+            return RowFactors(self._X, feature_parts(self._X, self._functions))
+        nodes = Nodes(self._functions, np.eye(d), slice(0, d))
+        part = Part(Columns(0, d), np.eye(d)[None], np.zeros(1, dtype=np.intp), nodes)
+        return RowFactors(self._X, [part])
+
     def _new(self, Z: Any) -> Array:
-        return check_features("Z", Z, self._X.shape[1])
+        return check_features("Z", dense(Z), self._X.shape[1])
+
+
+def has_factors(n: int, d: int, functions: Sequence[KernelFunction]) -> bool:
+    """Tell whether kernels on d features of n samples have factors in blocks of rows.
+
+    Those on one feature have, and inner products of up to a thousand.
+    """
+    of_one = d == 1 and all(isinstance(f, Gaussian | Polynomial) for f in functions)
+    is_linear = len(functions) == 1 and isinstance(functions[0], Linear)
+    return n >= MANY and (of_one or (is_linear and d <= _FEW))
 
 
 def _part_of(samples: Any, columns: ColumnGroup) -> Any:

@@ -103,16 +103,6 @@ class FeatureBank(Bank):
         # In the making: the bases of all features twice, and the factors of one.
         making = factors + NUMBER * 3 * k * rank * n
         triangle, kept = NUMBER * triangle_size(n), samples + factors
-        if _stores_all(n, d * k, rank):
-            kept += triangle * d * k
-            return Memory(
-                d * k,
-                kept,
-                kept + making,
-                combining=3 * triangle,
-                rank=reduced,
-                streamed=2 * samples,
-            )
         active = min(triangle * min(d * k, _ACTIVE), _MEMORY_LIMIT)
         return Memory(
             d * k,

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.banks.dense import DenseBank, FunctionBank
+from mklbench.kernels.banks.dense import DenseBank, FunctionBank, has_factors
 from mklbench.kernels.banks.features import FeatureBank
-from mklbench.kernels.banks.linear import InnerProductBank
 from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
-from mklbench.kernels.contract import Memory, Shape
+from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial, check_values
 from mklbench.kernels.gram_matrices import symmetric
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
-from mklbench.kernels.row_factors import MANY
-from mklbench.kernels.samples import csr, is_sparse, rows_of
+from mklbench.kernels.samples import csr, dense, is_sparse, rows_of
 from mklbench.validation import check_features, check_training_features, real_array
 
 # Called with n and m samples it returns their kernel (n, m).
@@ -27,8 +25,6 @@ PairFunction = Callable[[Any, Any], Any]
 
 # Samples whose kernel with each other is formed for the sake of its diagonal.
 _AT_ONCE = 64
-# Features of which inner products are taken as they are.
-_FEW = 1000
 
 
 @dataclass(frozen=True)
@@ -149,17 +145,10 @@ def samples_of(X: Any) -> NDArray[np.float64] | Any:
 
 
 def on_all_features(X: Any, functions: Sequence[KernelFunction]) -> Bank:
-    """Return the bank of kernel functions on all features of samples, dense or sparse (n, d).
-
-    Of many samples no Gram matrix is formed where there are factors: of kernels on one feature, and
-    of inner products.
-    """
-    n, d = np.shape(X)
-    if n >= MANY and d <= _FEW and _is_linear(functions):
-        return InnerProductBank(X)
+    """Return the bank of kernel functions on all features of samples, dense or sparse (n, d)."""
+    if is_sparse(X) and has_factors(np.shape(X)[0], np.shape(X)[1], functions):
+        X = dense(X)
     if not is_sparse(X):
-        if n >= MANY and _has_nodes(d, functions):
-            return FeatureBank(X, [f.on(X) if isinstance(f, Gaussian) else f for f in functions])
         return DenseBank(X, functions)
     fitted = [f.on(X) if isinstance(f, Gaussian) else f for f in functions]
     named = [
@@ -184,19 +173,11 @@ def needs_on_all_features(
     forming : float, default=1.0
         As in `StackedBank.needs`.
     """
-    if shape.n >= MANY and _has_nodes(shape.d, functions):
-        return FeatureBank.needs(shape, len(functions))
-    if shape.n >= MANY and shape.d <= _FEW and _is_linear(functions):
-        return InnerProductBank.needs(shape)
-    return DenseBank.needs(shape.n, len(functions), forming)
-
-
-def _has_nodes(n_features: int, functions: Sequence[KernelFunction]) -> bool:
-    return n_features == 1 and all(isinstance(f, Gaussian | Polynomial) for f in functions)
-
-
-def _is_linear(functions: Sequence[KernelFunction]) -> bool:
-    return len(functions) == 1 and isinstance(functions[0], Linear)
+    needed = DenseBank.needs(shape.n, len(functions), forming)
+    if not has_factors(shape.n, shape.d, functions):
+        return needed
+    rank = FeatureBank.needs(shape, len(functions)).rank if shape.d == 1 else shape.d
+    return replace(needed, rank=rank, streamed=2 * NUMBER * shape.n * shape.d)
 
 
 class FunctionKernel(KernelOperator):

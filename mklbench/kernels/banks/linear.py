@@ -1,9 +1,8 @@
-"""Banks of linear kernels, from the samples alone: one a feature, or one on all of them."""
+"""The bank of linear kernels, one a feature, from the samples alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,12 +10,11 @@ from scipy.linalg import blas
 
 from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import NUMBER, Memory, Shape
-from mklbench.kernels.functions import Linear, check_values
+from mklbench.kernels.functions import Linear
 from mklbench.kernels.gram_matrices import write_lower
-from mklbench.kernels.naming import ALL_COLUMNS, column_names, named
+from mklbench.kernels.naming import column_names, named
 from mklbench.kernels.row_factors import Columns, Nodes, Part, RowFactors
-from mklbench.kernels.samples import dense
-from mklbench.validation import check_features, check_scale, check_training_features
+from mklbench.validation import check_features, check_scale
 
 # Features of one matrix product. What it forms on the way then takes less memory than the samples,
 # of which there may be few with thousands of features.
@@ -154,92 +152,3 @@ class LinearBank(Bank):
                 scaled = self._columns[few] * np.sqrt(np.abs(d[few]))[:, None]
                 blas.dsyrk(sign, scaled.T, 1.0, lower.T, overwrite_c=1)
         return lower
-
-
-class InnerProductBank(Bank):
-    """The kernel k(x, z) = x'z on all features: K = X X', of which nothing is kept but X.
-
-    Parameters
-    ----------
-    X : array_like or sparse matrix of shape (n, d)
-        Training samples; a sparse matrix is made dense.
-
-    Raises
-    ------
-    InputError
-        If `X` is no finite matrix.
-    """
-
-    n_kernels = 1
-    features = (-1,)
-
-    def __init__(self, X: Any) -> None:
-        samples = check_training_features("X", dense(X))
-        check_values([Linear()], samples)
-        self._bind(samples)
-
-    @classmethod
-    def needs(cls, shape: Shape) -> Memory:
-        """Return the memory of the bank on samples of a shape.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        samples = NUMBER * shape.n * shape.d
-        return Memory(1, samples, 2 * samples, rank=shape.d, streamed=2 * samples)
-
-    def row_factors(self) -> RowFactors:
-        d = self._X.shape[1]
-        nodes = Nodes([Linear()], np.eye(d), slice(0, d))
-        part = Part(Columns(0, d), np.eye(d)[None], np.zeros(1, dtype=np.intp), nodes)
-        return RowFactors(self._X, [part])
-
-    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
-        (weight,) = self._check_weights(d)
-        combined = np.matmul(self._X, self._X.T, out=out)
-        combined *= weight
-        return combined
-
-    def accumulate(self, d: ArrayLike, out: Array) -> None:
-        out += self.combine(d)
-
-    def quadratic_forms(self, a: ArrayLike) -> Array:
-        return np.array([np.sum(np.square(self._X.T @ self._check_coefficients(a)))])
-
-    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        row = self._X @ (self._X.T @ self._check_coefficients(a))
-        return np.repeat(row[None], len(np.asarray(kernels)), axis=0)
-
-    def traces(self) -> Array:
-        return np.array([np.sum(np.square(self._X))])
-
-    def diagonals(self, Z: Any = None) -> Array:
-        samples = self._X if Z is None else self._new(Z)
-        return Linear().diagonal(samples)[None]
-
-    def inner_products_with(self, K: Array) -> Array:
-        return np.array([np.sum((K @ self._X) * self._X)])
-
-    def inner_products(self, *, centred: bool = False) -> Array:
-        X = self._X - self._X.mean(axis=0) if centred else self._X
-        return np.array([[np.sum(np.square(X.T @ X))]])
-
-    def cross(self, weights: ArrayLike, Z: Any) -> Array:
-        (weight,) = self._check_weights(weights)
-        return weight * Linear()(self._new(Z), self._X)
-
-    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
-        return (named("linear", ALL_COLUMNS),)
-
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> InnerProductBank:
-        taken = InnerProductBank.__new__(InnerProductBank)
-        taken._bind(self._X[self._check_rows(rows)])
-        return taken
-
-    def _bind(self, X: Array) -> None:
-        self._X, self.n_samples = X, len(X)
-
-    def _new(self, Z: Any) -> Array:
-        return check_features("Z", dense(Z), self._X.shape[1])

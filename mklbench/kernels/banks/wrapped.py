@@ -301,14 +301,13 @@ class CentredBank(WrappedBank):
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         weights = self._check_weights(d)
+        means = weights @ self._means
         combined = self._bank.combine(weights, out)
-        combined += self._shift(weights)
+        combined += weights @ self._offsets - (means + means[:, None])
         return combined
 
     def accumulate(self, d: ArrayLike, out: Array) -> None:
-        weights = self._check_weights(d)
-        self._bank.accumulate(weights, out)
-        out += self._shift(weights)
+        out += self.combine(d)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         vector = self._check_coefficients(a)
@@ -382,11 +381,6 @@ class CentredBank(WrappedBank):
         self._centre, self._rows = centre, rows
         self._means, self._offsets = means, offsets
 
-    def _shift(self, weights: Array) -> Array:
-        """Return what centring adds to the combination at `weights` (M,), symmetric (n, n)."""
-        means = weights @ self._means
-        return weights @ self._offsets - (means + means[:, None])
-
 
 class CosineBank(WrappedBank):
     """The kernels k_m(x, z) / sqrt(k_m(x, x) k_m(z, z)): of images projected to the unit sphere.
@@ -434,13 +428,13 @@ class CosineBank(WrappedBank):
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         weights = self._check_weights(d)
         combined = self._bank.combine(self._factors * weights, out)
-        self._add_others(weights, combined)
+        for m in np.flatnonzero(np.where(self._uniform, 0.0, weights)):
+            scales = np.outer(self._scales[m], self._scales[m])
+            combined += self._bank.combine(self._only(m, weights)) * scales
         return combined
 
     def accumulate(self, d: ArrayLike, out: Array) -> None:
-        weights = self._check_weights(d)
-        self._bank.accumulate(self._factors * weights, out)
-        self._add_others(weights, out)
+        out += self.combine(d)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         vector = self._check_coefficients(a)
@@ -475,10 +469,7 @@ class CosineBank(WrappedBank):
         return (scales > 0).astype(np.float64)
 
     def inner_products_with(self, K: Array) -> Array:
-        products = self._factors * self._bank.inner_products_with(K)
-        for m in np.flatnonzero(~self._uniform):
-            products[m] = self._bank.inner_products_with(K * self._outer_product(m))[m]
-        return products
+        return Bank.inner_products_with(self, K)
 
     def inner_products(self, *, centred: bool = False) -> Array:
         if self._uniform.all():
@@ -507,16 +498,9 @@ class CosineBank(WrappedBank):
         taken._bind(self._bank.take(chosen, kernels), self._scales[np.ix_(kept, chosen)])
         return taken
 
-    def _add_others(self, weights: Array, out: Array) -> None:
-        for m in np.flatnonzero(np.where(self._uniform, 0.0, weights)):
-            out += self._bank.combine(self._only(m, weights)) * self._outer_product(m)
-
     def _only(self, m: int | np.intp, weights: Array) -> Array:
         """Return `weights` (M,) with all but that of kernel `m` set to 0."""
         return np.where(np.arange(self.n_kernels) == m, weights, 0.0)
-
-    def _outer_product(self, m: np.intp) -> Array:
-        return np.outer(self._scales[m], self._scales[m])
 
 
 def _inverse_roots(diagonals: Array) -> Array:
