@@ -119,6 +119,16 @@ class Family(KernelOperator):
         """Return the theta (s, M) where a search for the best kernel may begin, `scales` first."""
         return self.scales()
 
+    def _check_theta(self, theta: ArrayLike) -> Array:
+        """Return the parameters of a kernel as a vector (M,) of numbers >= 0."""
+        checked = self._check_weights(theta)
+        if not (checked >= 0).all():
+            raise InputError(
+                f"theta has the entry {checked.min():g}: the parameters of kernels are numbers "
+                ">= 0."
+            )
+        return checked
+
 
 class RoughFamily:
     """What a search in a family evaluates: Gram matrices, quadratic forms and their gradients.

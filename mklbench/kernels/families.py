@@ -101,15 +101,6 @@ class _Gaussians(Family):
             )
         return np.full(self.n_kernels, 1.0 / median)
 
-    def _check_theta(self, theta: ArrayLike) -> Array:
-        checked = self._check_weights(theta)
-        if not (checked >= 0).all():
-            raise InputError(
-                f"theta has the entry {checked.min():g}: the parameters of Gaussians are numbers "
-                ">= 0."
-            )
-        return checked
-
 
 class ProductGaussians(_Gaussians):
     """Products of Gaussians, one a feature: K_theta = exp(-sum_m theta_m (x_m - z_m)^2).

@@ -11,7 +11,6 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import Family, RoughFamily
 from mklbench.kernels.contract import Memory, Shape, gram_bytes
@@ -135,12 +134,6 @@ class GaussianPolynomials(Family):
     @property
     def _polynomial(self) -> str:
         return f"polynomial {self._degree}"
-
-    def _check_theta(self, theta: ArrayLike) -> Array:
-        checked = self._check_weights(theta)
-        if not (checked >= 0).all():
-            raise InputError(f"theta has the entry {checked.min():g}: give numbers >= 0.")
-        return checked
 
     def _cosines(self, gamma: float, Z: Array) -> Array:
         """Return q (k, n) between `Z` and the training samples."""

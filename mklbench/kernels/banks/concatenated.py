@@ -38,8 +38,7 @@ class ConcatenatedBank(Bank):
     Raises
     ------
     InputError
-        If `groups` do not partition the kernels, or there are not as many `columns` as banks, or
-        they are counted from the end.
+        If `groups` do not partition the kernels, or there are not as many `columns` as banks.
     """
 
     def __init__(
@@ -54,12 +53,6 @@ class ConcatenatedBank(Bank):
                 f"columns has {len(columns)} entries for {len(self._banks)} banks: give the "
                 "columns of each."
             )
-        for each in columns or ():
-            if isinstance(each, int):  # the number of a view
-                continue
-            ends = (each.start, each.stop, each.step) if isinstance(each, slice) else each
-            if any(end is not None and end < 0 for end in ends):
-                raise InputError(f"columns={each} counts from the end: count from 0.")
         self._columns = columns
         self.n_samples = self._banks[0].n_samples
         self.n_kernels = sum(bank.n_kernels for bank in self._banks)

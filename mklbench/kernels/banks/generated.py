@@ -235,16 +235,12 @@ class GeneratedBank(Bank):
         vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
         found = np.empty((len(chosen), self.n_samples))
         support = np.flatnonzero(vector)
-        owners, widths = np.divmod(chosen, len(self._widths))
-        for g in np.unique(owners).tolist():
-            own = np.flatnonzero(owners == g)
-            gammas = self._widths.gammas[widths[own]].tolist()
+        for row, m in zip(found, chosen.tolist(), strict=True):
+            g, width = divmod(m, len(self._widths))
+            kernel = Gaussian(float(self._widths.gammas[width]))
             for part in self._row_blocks():
                 distances = self._distances(g, self._X[part], self._X[support])
-                values = np.empty_like(distances)
-                for m, gamma in zip(own.tolist(), gammas, strict=True):
-                    kernel = Gaussian(gamma).of_distances(distances, out=values)
-                    found[m, part] = kernel @ vector[support]
+                row[part] = kernel.of_distances(distances, out=distances) @ vector[support]
         return found
 
     def traces(self) -> Array:
