@@ -43,7 +43,7 @@ from scipy.linalg import LinAlgError, block_diag
 
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim.joint_newton import Change, NewtonSystem, root
-from mklbench.optim.row_blocks import UNFLAGGED, Aims, Direction, Linearised, Variables
+from mklbench.optim.row_blocks import UNFLAGGED, Aims, Direction, Linearised
 from mklbench.optim.row_engines import Engine, OfSamples
 from mklbench.optim.weight_sets import WeightSet
 
@@ -101,28 +101,21 @@ class Iterate:
 
 @dataclass(frozen=True)
 class Point:
-    """All variables, to go on from with other factors.
+    """Where a path has come to, to go on from with other factors.
 
     Attributes
     ----------
-    x, prices : ndarray of shape (k,)
-        x > 0 and z.
+    x : ndarray of shape (k,)
+        x > 0.
     expansion : ndarray of shape (q,)
         v, in the bases before these were reduced.
     intercept : float
         b.
-    levels : ndarray of shape (c,)
-        lam.
-    of_samples : Variables
-        alpha, l and u.
     """
 
     x: Array
-    prices: Array
     expansion: Array
     intercept: float
-    levels: Array
-    of_samples: Variables
 
 
 @dataclass(frozen=True)
@@ -215,10 +208,10 @@ class Path:
     def resume(
         cls, factors: RowFactors, engine: Engine, weight_set: WeightSet, point: Point, mu: float
     ) -> Path:
-        """Set out from where another path has come to.
+        """Set out from the function and the weights that another path has come to.
 
-        On a curved set only its function is kept: that path's other variables can be far from the
-        central one, whose equations are linear no longer.
+        Its other variables are so near to their bounds that no long step can be made from them on
+        other factors: those of the central path are taken for them.
 
         Parameters
         ----------
@@ -231,14 +224,9 @@ class Path:
         point : Point
             Where that is.
         mu : float
-            Where on the central path to set out, if from the function alone.
+            Where on the central path to set out.
         """
         v, x = factors.lowered(point.expansion), point.x
-        if not weight_set.curved:
-            engine.each("resume", OfSamples(point.of_samples))
-            return cls(
-                factors, engine, weight_set, v, x, point.prices, point.intercept, point.levels
-            )
         function = factors.expanded(weight_set.weights(x), v)
         engine.each("begin", function, point.intercept, mu)
         prices, levels = _prices(factors, weight_set, x, v, mu)
@@ -248,11 +236,7 @@ class Path:
 
     def point(self) -> Point:
         """Return where the path has come to."""
-        parts = self.engine.each("variables")
-        of_samples = Variables(
-            *(np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
-        )
-        return Point(self.x, self.z, self.factors.lifted(self.v), self.b, self.lam, of_samples)
+        return Point(self.x, self.factors.lifted(self.v), self.b)
 
     @property
     def d(self) -> Array:

@@ -194,15 +194,6 @@ class Least:
         return self if self.value <= other.value else other
 
 
-class Variables(NamedTuple):
-    """alpha, C - alpha, and the multipliers l and u of their being >= 0, of all hinges."""
-
-    alpha: Array
-    slack: Array
-    lower: Array
-    upper: Array
-
-
 class SplitRows:
     """Rows of B, of whose columns some are sparse.
 
@@ -333,14 +324,6 @@ class Rows:
         # Kept beside alpha: near C their difference has no digits left.
         self._slack = 2.0 * mu * c / (2.0 * mu - slope * c + np.hypot(slope * c, 2.0 * mu))
         self._lower, self._upper = mu / self._alpha, mu / self._slack
-
-    def resume(self, variables: Variables) -> None:
-        """Take the variables of the samples."""
-        self._alpha, self._slack, self._lower, self._upper = variables
-
-    def variables(self) -> Variables:
-        """Return the variables of the samples."""
-        return Variables(self._alpha, self._slack, self._lower, self._upper)
 
     def dual_coef(self) -> Array:
         """Return a of the samples, which is alpha o y of an SVM."""
