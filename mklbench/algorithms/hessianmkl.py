@@ -17,8 +17,7 @@ weights, and goes towards its solution as far as J decreases enough, one SVM a t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import clarabel
 import numpy as np
@@ -27,6 +26,7 @@ from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
 
 from mklbench.kernels.base import Bank
+from mklbench.optim.conic import conic_optimum
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, Point, check_bank, descend
 from mklbench.penalties.simple import Simplex
@@ -186,36 +186,3 @@ def minimise_on_simplex(root: Array, gradient: Array, weights: Array) -> Array:
     found = np.array(solved.x[:M])
     found = np.where(found < _ZERO_WEIGHT * found.max(), 0.0, found)
     return found / found.sum()
-
-
-def conic_optimum(
-    quadratic: sparse.csc_matrix,
-    linear: Array,
-    parts: Sequence[tuple[sparse.spmatrix, Array, Any]],
-    tol: float,
-    equilibrate: bool = True,
-) -> clarabel.DefaultSolution:
-    """Return Clarabel's minimum of 1/2 x'Px + q'x, from one thread.
-
-    Parameters
-    ----------
-    quadratic, linear : sparse matrix of shape (k, k), ndarray of shape (k,)
-        P and q.
-    parts : sequence of tuple
-        A, b and the cone that b - A x is in.
-    tol : float
-        Of the gap and the residuals.
-    equilibrate : bool, default=True
-        Whether Clarabel scales the programme.
-    """
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.direct_solve_method = "qdldl"  # of one thread
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tol
-    settings.equilibrate_enable = equilibrate
-    matrices, sides, cones = zip(*parts, strict=True)
-    A = sparse.vstack([sparse.csr_matrix(matrix) for matrix in matrices], format="csc")
-    solver = clarabel.DefaultSolver(
-        quadratic, linear, A, np.concatenate(sides), list(cones), settings
-    )
-    return solver.solve()

@@ -34,11 +34,11 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 
 from mklbench import certify
-from mklbench.algorithms.hessianmkl import conic_optimum
 from mklbench.certify import Bounds, PrimalDualPoint
 from mklbench.certify.sparse import best_weights, cut_bound
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
+from mklbench.optim.conic import conic_optimum
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, Point, check_bank
 from mklbench.penalties.simple import Simplex

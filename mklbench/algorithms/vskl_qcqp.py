@@ -28,12 +28,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 
-from mklbench.algorithms.hessianmkl import conic_optimum
 from mklbench.algorithms.vskl import check_q
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
 from mklbench.libsvm import check_tol_of_classes
+from mklbench.optim.conic import conic_optimum
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, check_bank
 from mklbench.penalties.mixed_norm import MixedNorm
