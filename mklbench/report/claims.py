@@ -6,14 +6,14 @@ May import `report.table` and `analysis`; it is imported by `layout` and `loadin
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
 from mklbench.errors import InputError
 from mklbench.experiments.record import DONE
-from mklbench.report.analysis.assemble import Report, compared_means, measured_difference
+from mklbench.report.analysis.assemble import Place, Report, compared_means, measured_difference
 from mklbench.report.analysis.baseline import N_STANDARD_ERRORS
 from mklbench.report.analysis.cpu_models import cpu_models
 from mklbench.report.analysis.growth import Curve, curve
@@ -45,6 +45,14 @@ def judge_claims(report: Report) -> list[Judged]:
     return [claim.judge(report) for claim in report.table.claims]
 
 
+def _places(table: PaperTable, columns: Sequence[str]) -> Iterator[tuple[str, list[Place]]]:
+    """Yield the label of every row under every protocol, and the places of columns there."""
+    for row in table.rows:
+        for protocol in table.protocols:
+            places = [(row.name, column, protocol.name) for column in columns]
+            yield f"{row.label}, {protocol.label}", places
+
+
 @dataclass(frozen=True, kw_only=True)
 class MedianDifference(Claim):
     """Measured is the median of the differences over the rows."""
@@ -62,12 +70,10 @@ class MedianDifference(Claim):
         table, metric = report.table, METRICS[self.metric]
         minuend, subtrahend = self.columns
         differences = {}
-        for row in table.rows:
-            for protocol in table.protocols:
-                first, second = ((row.name, c, protocol.name) for c in self.columns)
-                difference = measured_difference(report.slots, first, second, metric)
-                if difference is not None:
-                    differences[f"{row.label}, {protocol.label}"] = difference
+        for label, (first, second) in _places(table, self.columns):
+            difference = measured_difference(report.slots, first, second, metric)
+            if difference is not None:
+                differences[label] = difference
         quantity = (
             f"{self.of_several} {metric.label} of "
             f"{table.label_of(minuend)} minus {table.label_of(subtrahend)}"
@@ -118,13 +124,10 @@ class Ratio(Claim):
         table, metric = report.table, METRICS[self.metric]
         over, under = self.columns
         quotients = {}
-        for row in table.rows:
-            for protocol in table.protocols:
-                places = [(row.name, column, protocol.name) for column in self.columns]
-                samples = compared_means(report.slots, places, metric)
-                if samples is not None and samples[1].mean > 0:
-                    quotient = samples[0].mean / samples[1].mean
-                    quotients[f"{row.label}, {protocol.label}"] = quotient
+        for label, places in _places(table, self.columns):
+            samples = compared_means(report.slots, places, metric)
+            if samples is not None and samples[1].mean > 0:
+                quotients[label] = samples[0].mean / samples[1].mean
         label_of = report.table.label_of
         quantity = f"{self.of_several} {metric.label} of {label_of(over)} / {label_of(under)}"
         if not quotients:
