@@ -8,7 +8,8 @@ points are certified for the kernels themselves, on factors that leave out nothi
 - the dual at alpha, balanced to y'alpha = 0, bounds it from below.
 
 Where that gap is wider than asked for though the gap on the factors is not, the factors are made
-finer of those kernels whose forms a'K_m a lose too much, and the search goes on from where it is.
+finer of those kernels whose forms a'K_m a lose too much, and the search sets out again from the
+function and the weights that it has, on the central path.
 Where that leads nowhere, it begins anew on the finest of all.
 """
 

@@ -46,6 +46,16 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
+@pytest.fixture
+def exported(store: Store, cell: Cell, done: list[Record], tmp_path: Path) -> Path:
+    """A file of the records of both splits."""
+    for record in done:
+        store.write(cell, record)
+    path = tmp_path / "records.jsonl"
+    export_records([cell], store, path)
+    return path
+
+
 def flipped(data: bytes) -> Iterator[bytes]:
     """Yield `data` with each of its bits flipped in turn."""
     for place in range(len(data)):
@@ -208,32 +218,24 @@ def test_a_record_in_the_place_of_the_description_is_named_and_replaced(
 
 
 def test_damaged_lines_are_named_by_their_numbers_and_cost_no_other(
-    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+    exported: Path, done: list[Record]
 ) -> None:
-    for record in done:
-        store.write(cell, record)
-    path = tmp_path / "records.jsonl"
-    export_records([cell], store, path)
-    first, second = path.read_bytes().splitlines(keepends=True)
+    first, second = exported.read_bytes().splitlines(keepends=True)
     changed = first.replace(b'"accuracy": ', b'"accuracy": 0')
-    path.write_bytes(changed + b"\xff\xfe\n" + second)
+    exported.write_bytes(changed + b"\xff\xfe\n" + second)
     with pytest.warns(DamagedRecordWarning, match="line 1: it is no JSON, and so for 1 more"):
-        assert read_records(path) == [done[1]]
+        assert read_records(exported) == [done[1]]
 
 
 def test_a_flipped_bit_in_an_export_costs_no_more_than_its_line(
-    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+    exported: Path, done: list[Record]
 ) -> None:
-    for record in done:
-        store.write(cell, record)
-    path = tmp_path / "records.jsonl"
-    export_records([cell], store, path)
-    whole = path.read_bytes()
+    whole = exported.read_bytes()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for place in range(0, len(whole), 37):
-            path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
-            read = read_records(path)
+            exported.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+            read = read_records(exported)
             assert 1 <= len(read) <= 2
             assert all(record in done for record in read)
 
