@@ -12,8 +12,7 @@ from collections import Counter
 
 from mklbench import resources
 from mklbench.data import catalogue, sources
-from mklbench.data.options import parse_config
-from mklbench.data.schema import FileConfig
+from mklbench.data.schema import FileConfig, parse_config
 
 SAID = {"ok": "as published", "damaged": "differs", "absent": "gone", "unreadable": "no answer"}
 

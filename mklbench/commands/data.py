@@ -11,8 +11,8 @@ from mklbench.data import catalogue
 from mklbench.errors import DataError, unknown
 
 # What a terminal that is too narrow is spared, the first first; and what a column needs at least.
-_SPARED = ("licence", "handling", "title", "classes")
-_LEAST = {"classes": 14, "handling": 14, "licence": 10, "title": 14}
+_SPARED = ("licence", "title", "classes")
+_LEAST = {"classes": 14, "licence": 10, "title": 14}
 
 # Rows and columns that `show` prints.
 _SHOWN = 6
@@ -21,7 +21,7 @@ _SHOWN = 6
 def show_list(names: Sequence[str], config_dir: str | None = None) -> str:
     """Return a table of the named sets, or of all."""
     rows = catalogue.list_rows(_configs(names, config_dir))
-    columns = ["name", "n", "d", "classes", "where", "handling", "licence", "title"]
+    columns = ["name", "n", "d", "classes", "where", "licence", "title"]
     body = [[str("" if row[name] is None else row[name]) for name in columns] for row in rows]
     shown, left_out = terminal.table(
         columns,
@@ -97,7 +97,7 @@ def show(overrides: Sequence[str], config_dir: str | None = None) -> int:
 
     given = [text if "=" in text else f"data={text}" for text in overrides]
     config = configs.config_of(given, config_dir).data
-    data = load(settle(config, download=True))
+    data = load(settle(config))
     counts = ", ".join(f"{name}: {count}" for name, count in data.class_counts.items())
     lines = data.understood or (f"classes   {counts}", f"features  {data.X.shape[1]}",
                                 f"rows      {len(data.y)}")  # fmt: skip

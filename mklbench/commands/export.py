@@ -73,7 +73,7 @@ def export_model(
     check_writable_file("--out", out)
     flags = [] if config_dir is None else ["--config-dir", config_dir]
     (job,) = configs.jobs_of([*overrides, *flags])
-    cell = cell_of(job, download=True)
+    cell = cell_of(job)
     store = Store(results_dir or configs.run_options(job.config).results_dir)
     store.check()
     if split is not None and split >= cell.n_splits:

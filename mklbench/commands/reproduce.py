@@ -115,12 +115,10 @@ def reproduce(
     tables = [part.table for part in parts]
     earlier = _record_files(Path(results_dir) / "records", tables)
     taken_over = earlier if from_records else {}
-    download = not (dry_run or write_only)
     finders = {
         table.name: CellFinder(
             _source(store, taken_over.get(table.name)) if write_only else store,
             recorded=taken_over.get(table.name),
-            download=download,
             n_splits=selection.n_splits,
         )
         for table in tables

@@ -41,9 +41,9 @@ def run(arguments: Sequence[str]) -> int:
     return runs.report() if runs.results else status
 
 
-def cell_of(job: ComposedRun, *, download: bool = False) -> Cell:
+def cell_of(job: ComposedRun) -> Cell:
     """Return the cell of a job; what its overrides set is not searched for."""
-    return Cell(configs.run_config(job.config, job.overrides), download=download)
+    return Cell(configs.run_config(job.config, job.overrides))
 
 
 class _Runs:
@@ -58,7 +58,7 @@ class _Runs:
         cells = []
         for job in jobs:
             self._take_options(configs.run_options(job.config))
-            cells.append(cell_of(job, download=True))
+            cells.append(cell_of(job))
         assert self.options is not None
         for option in ("out", "predictions"):
             if (path := getattr(self.options, option)) is not None:

@@ -15,8 +15,7 @@ from mklbench.data.editions import in_edition, settle
 from mklbench.data.files import AbsentError, UnreadableError
 from mklbench.data.images import descriptors_path
 from mklbench.data.loading import find, from_bytes, from_generator
-from mklbench.data.options import parse_config
-from mklbench.data.schema import FileConfig, GeneratedConfig
+from mklbench.data.schema import FileConfig, GeneratedConfig, parse_config
 from mklbench.errors import DataError, InputError
 from mklbench.resources import read_yaml
 
@@ -129,9 +128,8 @@ def list_rows(
     Returns
     -------
     Dicts with the keys name, title, n, d (numbers; None for the user's own file), classes
-    ("R: 97, M: 111", the positive class last), handling (of missing values, ids and constant
-    features), where ("embedded", "generated", "cached", "mirror", "upstream", "your file") and
-    licence.
+    ("R: 97, M: 111", the positive class last), where ("embedded", "generated", "cached", "mirror",
+    "upstream", "your file") and licence.
     """
     if not isinstance(configs, Mapping):
         configs = read_configs(configs)
@@ -165,7 +163,7 @@ def is_at_hand(
     if isinstance(parsed, GeneratedConfig):
         return True
     edition = in_edition(parsed, parsed.edition)
-    place = _first_place(edition, cache_dir, mirror)
+    place = sources.first_place(edition, cache_dir, mirror)
     if place is None or place.remote or place.layout.format != "images":
         return place is not None and not place.remote
     digest = edition.expected.digest if edition.expected is not None else ""
@@ -283,69 +281,26 @@ def _row(
     config: Mapping[str, Any], cache_dir: Directory | None, mirror: Directory | None
 ) -> dict[str, Any]:
     """The row of one set; the numbers of a file's set are those its configuration expects."""
-    row: dict[str, Any] = dict.fromkeys(("name", "title", "n", "d", "classes", "handling"), "")
-    row |= {key: config.get(key, "") for key in ("name", "title", "licence")}
-    row |= {"n": None, "d": None, "where": "your file"}
+    row: dict[str, Any] = {key: config.get(key, "") for key in ("name", "title", "licence")}
+    row |= {"n": None, "d": None, "classes": "", "where": "your file"}
     if _lacks_path(config):
         return row
     parsed = parse_config(config)
-    n_dropped, n_noise = len(parsed.drop_features), parsed.noise_features
+    left_out = set(parsed.drop_features)
     if isinstance(parsed, GeneratedConfig):
         dataset = from_generator(parsed)
-        return row | {
-            "n": len(dataset.y),
-            "d": dataset.X.shape[1] - n_dropped + n_noise,
-            "classes": _counts(dataset.class_counts),
-            "handling": f"drawn with seed {parsed.seed}",
-            "where": "generated",
-        }
-    settled = settle(config, cache_dir=cache_dir, mirror=mirror)
-    edition = in_edition(parsed, settled.get("edition", "pooled"))
-    row |= {"handling": _handling(edition), "where": _where(edition, cache_dir, mirror)}
-    if (expected := parsed.expected) is not None:
-        if parsed.drop_constant:
-            n_dropped = len({*parsed.drop_features, *expected.constant_features})
-        row |= {"n": expected.n_samples, "d": expected.n_features - n_dropped + n_noise}
-        row["classes"] = _counts(expected.classes)
-    return row
-
-
-def _handling(config: FileConfig) -> str:
-    """What is done about missing values, ids, constant features and noise, in a few words."""
-    # The layout of the published file, rather than of a copy embedded elsewhere.
-    layout = sorted(config.sources, key=lambda source: source.kind == "embedded")[0].layout
-    expected = config.expected
-    constant = () if expected is None else expected.constant_features
-    n_rows = "" if expected is None else f"{expected.dropped_rows} "
-    columns = ", ".join(map(str, layout.id_columns))
-    kind = "official" if config.edition == "official" else "random"
-    parts = {
-        f"{n_rows}rows with '{(layout.missing or ('',))[0]}' dropped": layout.missing,
-        f"{len(config.views)} views": config.views,
-        f"id column {columns} dropped": layout.id_columns,
-        f"constant {', '.join(constant)} {'dropped' if config.drop_constant else 'kept'}": constant,
-        f"{', '.join(config.drop_features)} dropped": config.drop_features,
-        f"{config.noise_features} noise features appended": config.noise_features,
-        f"{kind} splits": config.official,
-    }
-    return "; ".join(part for part, is_done in parts.items() if is_done)
-
-
-def _where(config: FileConfig, cache_dir: Directory | None, mirror: Directory | None) -> str:
-    """The kind of the first place that seems to have the file, as the list shows it."""
-    place = _first_place(config, cache_dir, mirror)
-    shown = {"cache": "cached", "path": "your file"}
-    return "nowhere" if place is None else shown.get(place.kind, place.kind)
-
-
-def _first_place(
-    config: FileConfig, cache_dir: Directory | None, mirror: Directory | None
-) -> sources.Place | None:
-    """The first place that seems to have the files; a URL is taken at its word."""
-    for place in sources.places(config, cache_dir, mirror):
-        if place.remote or all(Path(location).is_file() for location in place.locations):
-            return place
-    return None
+        (n, d), classes, where = dataset.X.shape, dataset.class_counts, "generated"
+    else:
+        edition = settle(config, cache_dir=cache_dir, mirror=mirror).get("edition", "pooled")
+        place = sources.first_place(in_edition(parsed, edition), cache_dir, mirror)
+        kind = "nowhere" if place is None else place.kind
+        where = {"cache": "cached", "path": "your file"}.get(kind, kind)
+        if (expected := parsed.expected) is None:
+            return row | {"where": where}
+        n, d, classes = expected.n_samples, expected.n_features, dict(expected.classes)
+        left_out |= set(expected.constant_features if parsed.drop_constant else ())
+    d += parsed.noise_features - len(left_out)
+    return row | {"n": n, "d": d, "classes": _counts(classes), "where": where}
 
 
 def _counts(classes: Mapping[str, int]) -> str:

@@ -93,13 +93,8 @@ def _fetch(url: str, timeout: float) -> bytes:
         kind = AbsentError if status in _ABSENT else UnreadableError
         raise kind(f"HTTP status {status}") from error
     except (requests.RequestException, OSError, ValueError) as error:
-        reason = f"cannot be downloaded: {first_line(error)}"
-        if isinstance(error, requests.exceptions.ChunkedEncodingError):
-            reason = "the transfer broke off before its end"
-        elif "timed out" in str(error):
-            reason = f"stalled for {timeout:g} s"
-        elif isinstance(error, requests.ConnectionError):
-            reason = "no connection"
+        lost = isinstance(error, requests.ConnectionError)
+        reason = "no connection" if lost else f"cannot be downloaded: {first_line(error)}"
         raise UnreadableError(reason) from error
 
 

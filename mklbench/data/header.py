@@ -36,7 +36,7 @@ def has_header(cells: Cells, layout: Layout, place: str) -> bool:
     if not layout.own or len(cells.columns[0]) == 1:
         marks = {mark.casefold() for mark in layout.missing or ()}
         return not any(is_number(cell) or cell.casefold() in marks for cell in first)
-    options = [layout.label, layout.groups, *layout.drop, *layout.id_columns]
+    options = [layout.label, layout.groups, *layout.drop]
     options += layout.categories if isinstance(layout.categories, tuple) else ()
     if {r for r in options if isinstance(r, str) and r.lower() != "last"} & set(first):
         return True

@@ -244,10 +244,7 @@ class Body:
             A column cannot be what it is to be, or may be two things.
         """
         layout, place = self.layout, self.place
-        options = [("drop", r) for r in layout.drop] + [
-            ("id_columns", r) for r in layout.id_columns
-        ]
-        stated = {self.find(reference, option): "as stated" for option, reference in options}
+        stated = {self.find(reference, "drop"): "as stated" for reference in layout.drop}
         taken = {self.label, *stated}
         labels, unlabelled = self._labels()
         groups = None

@@ -1,38 +1,31 @@
-"""The schema of one data configuration (``configs/data/NAME.yaml``), as frozen dataclasses.
+"""What one data configuration (``configs/data/NAME.yaml``) may say, as frozen dataclasses.
 
-`mklbench.data.options.parse_config` makes them from a plain dict, field by field, so that of two
-mistakes the first is reported.
+`parse_config` makes them from a plain dict, field by field, so that of two mistakes the first is
+reported. Every mistake a user can make in it is an `InputError` that names the key.
 """
 
 from __future__ import annotations
 
 import numbers
-import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
+from mklbench.data.cache import is_http
 from mklbench.data.dataset import Distance
 from mklbench.data.numbers import Decimal
 from mklbench.data.preprocessing import ScalingName
-from mklbench.errors import InputError, unknown
-from mklbench.reader import Rule, Where, flag
-
-LARGEST = 2**63 - 1
+from mklbench.errors import InputError
+from mklbench.reader import Made, Rule, Where, flag, read, refuse_unknown, value
 
 ColumnReference = str | int
 
 
 def read_text(found: Any, where: Where) -> str:
     """Read a text."""
-    if found is None:
-        raise InputError(f"{where} is not set, and it is needed.")
     if not isinstance(found, str):
-        shown = str(found).replace("'", "").replace(", ", ",")
-        raise InputError(
-            f"{where}={shown} must be text: quote what would be read as something else, as in "
-            f"'{where}=\"{shown}\"'."
-        )
+        raise InputError(f"{where}={found} must be text: quote it, as in '{where}=\"{found}\"'.")
     return found
 
 
@@ -60,20 +53,7 @@ def read_columns(found: Any, where: Where) -> Any:
     """Read "onehot", or references to columns, or None."""
     if found is None or found == "onehot":
         return found
-    if isinstance(found, str | int):
-        return (read_column(found, where),)
     return tuple(read_column(item, where) for item in where.items(found))
-
-
-def read_set_name(found: Any, where: Where) -> str:
-    """Read the name of a set, which is also that of directories."""
-    name = read_text(found, where)
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
-        raise InputError(
-            f"{where}={name!r} must start with a letter or digit and go on with letters, digits, "
-            f"'_', '-' or '.'."
-        )
-    return name
 
 
 def read_sign(found: Any, where: Where) -> str | None:
@@ -97,14 +77,15 @@ class Whole:
     """The rule of a whole number from `least` to `most`."""
 
     least: int
-    most: int = LARGEST
+    most: int = sys.maxsize
 
     def __call__(self, found: Any, where: Where) -> int:
         whole = isinstance(found, numbers.Integral) and not isinstance(found, bool)
-        if not whole or found < self.least:
-            raise InputError(f"{where}={found!r} must be a whole number of at least {self.least}.")
-        if int(found) > self.most:
-            raise InputError(f"{where}={found} must be a whole number of at most {self.most}.")
+        if not whole or not self.least <= found <= self.most:
+            at_most = f" and at most {self.most}" if self.most < sys.maxsize else ""
+            raise InputError(
+                f"{where}={found!r} must be a whole number of at least {self.least}{at_most}."
+            )
         return int(found)
 
 
@@ -128,16 +109,6 @@ class DataWhere(Where):
     def __str__(self) -> str:
         return "data" if len(self.parts) == 1 else f"data.{self.parts[-1]}"
 
-    def item(self, number: int) -> DataWhere:
-        """Return the same place: the items of a list are not counted."""
-        return self
-
-    def mapping(self, found: object) -> Mapping[Any, Any]:
-        """Return `found` if it is a mapping, and refuse it if not."""
-        if not isinstance(found, Mapping):
-            raise InputError(f"{'.'.join(self.parts)}={found!r} must be a mapping, as in {{a: b}}.")
-        return found
-
     def items(self, found: object) -> Sequence[Any]:
         """Return `found` if it is a list, an empty one for None, and refuse all else."""
         if found is None:
@@ -145,14 +116,6 @@ class DataWhere(Where):
         if isinstance(found, str) or not isinstance(found, Sequence):
             raise InputError(f"{self}={found!r} must be a list, as in {self}=[a,b].")
         return found
-
-    def unknown_key(self, key: object, found: object, accepted: Iterable[str]) -> InputError:
-        """Build the error for a key that is no option here."""
-        return unknown(f"{'.'.join(self.parts)} option", key, accepted)
-
-    def unknown_value(self, found: object, accepted: Iterable[str]) -> InputError:
-        """Build the error for a value that is none of the accepted ones."""
-        return unknown(".".join(self.parts), found, accepted)
 
 
 DATA = DataWhere(("data",))
@@ -181,7 +144,7 @@ class Layout:
     inputs : str
         Name of the array of inputs, whose `label` is a name, too. In a MATLAB file it may be a
         cell with one array a view, (n, d) or (d, n). "auto": by its usual names, or the only one
-        that fits (`mklbench.data.own_arrays`); "none": there are labels alone.
+        that fits (`mklbench.data.arrays`); "none": there are labels alone.
     struct : str or None
         The variable of a MATLAB file whose fields the arrays are, besides the fields train
         and test: rows of 1-based numbers, one a split. None: the arrays are variables themselves.
@@ -207,10 +170,8 @@ class Layout:
         Whether the indices of an svmlight file begin at 0 rather than 1.
     label : ColumnReference
         The column of the class labels: a name, a number from 1 (negative from the end), "last".
-    id_columns : tuple of ColumnReference
-        Columns that identify a row and are not inputs (names or numbers from 1).
     drop : tuple of ColumnReference
-        As `id_columns`.
+        Columns that are not inputs, such as those that identify a row (names or numbers from 1).
     groups : ColumnReference or None
         The column of the group of each row, whose rows are on one side of every split.
     missing : tuple of str or None
@@ -227,10 +188,10 @@ class Layout:
         Of images, in the order of their names, so many make a class.
     sheet : str or None
         Of an Excel file; None: the only one that is not empty.
-    own : bool
-        Whether the file is the user's own, who is asked what is not certain.
     task : Task
         What the labels are for.
+    own : bool
+        Whether the file is the user's own, who is asked what is not certain.
     """
 
     format: FileFormat = "text"
@@ -243,7 +204,6 @@ class Layout:
     per_class: FromOne = 1
     sheet: str | None = None
     label: ColumnReference = "last"
-    id_columns: tuple[ColumnReference, ...] = ()
     drop: tuple[ColumnReference, ...] = ()
     groups: ColumnReference | None = None
     missing: Annotated[tuple[str, ...] | None, read_marks] = None
@@ -256,9 +216,8 @@ class Layout:
     categories: Annotated[Literal["onehot"] | tuple[ColumnReference, ...] | None, read_columns] = (
         None
     )
-
-    own: bool = False
     task: Task = "classification"
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -397,7 +356,7 @@ class DataConfig:
         Those of the publications, if the set has such.
     """
 
-    name: Annotated[str, read_set_name]
+    name: str
     title: str = ""
     licence: str = ""
     citation: str = ""
@@ -487,3 +446,72 @@ class GeneratedConfig(DataConfig):
         """The options of the generator's own that are set."""
         given = {"dimension": self.dimension, "informative_percent": self.informative_percent}
         return {name: value for name, value in given.items() if value is not None}
+
+
+_LAYOUT_KEYS = tuple(item.name for item in fields(Layout) if item.name != "own")
+
+
+def parse_config(config: Mapping[str, Any]) -> FileConfig | GeneratedConfig:
+    """Check a plain data configuration and give it its types.
+
+    Parameters
+    ----------
+    config : mapping of str to object
+        The content of ``configs/data/NAME.yaml``, overrides applied. A key ``generator`` makes
+        it a generated set; otherwise ``sources`` or ``path`` say where its file is.
+
+    Raises
+    ------
+    InputError
+        An unknown key (with the nearest ones), a missing key, or a value of the wrong type.
+    """
+    if "generator" in DATA.mapping(config):
+        return read(GeneratedConfig, config, DATA)
+    made = {
+        "sources": Made(_sources, ("path", "sources", *_LAYOUT_KEYS)),
+        "folder": Made(),
+        "sha256": Made(),
+    }
+    return read(FileConfig, config, DATA, made=made)
+
+
+def _sources(
+    config: Mapping[str, Any], where: DataWhere, before: Mapping[str, Any]
+) -> tuple[Source, ...]:
+    """Read the list of sources; a ``path`` of the user's own replaces it."""
+    layout = _layout(config, Layout())
+    if "path" in config:
+        if config["path"] in (None, "", "-", []):
+            raise InputError(
+                "data.path is not set: give the path of your file, as in data.path=mine.csv."
+            )
+        paths = _paths(config["path"], where / "path")
+        if address := next(filter(is_http, paths), None):
+            raise InputError(
+                f"data.path={address} is an address: download it, and give the path of the file."
+            )
+        return (Source("path", paths, replace(layout, own=True)),)
+    entries = (where / "sources").items(config.get("sources"))
+    if not entries:
+        raise InputError("data.sources must be a list with a mirror, url or embedded.")
+    return tuple(_source(entry, layout, where / "sources") for entry in entries)
+
+
+def _source(entry: Any, layout: Layout, where: DataWhere) -> Source:
+    kinds = get_args(SourceKind)
+    refuse_unknown(where.mapping(entry), (*kinds, *_LAYOUT_KEYS), where)
+    stated = [kind for kind in kinds if kind in entry]
+    if len(stated) != 1:
+        raise InputError(f"{where} needs exactly one of {', '.join(kinds)} in each entry.")
+    return Source(stated[0], _paths(entry[stated[0]], where), _layout(entry, layout))
+
+
+def _paths(found: Any, where: DataWhere) -> tuple[str, ...]:
+    """Read one path or address, or a list of them."""
+    return value(tuple[str, ...], [found] if isinstance(found, str) else found, where)
+
+
+def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
+    """Apply the layout keys of `config` to `default`."""
+    stated = {key: config[key] for key in _LAYOUT_KEYS if key in config}
+    return read(Layout, stated, DATA, defaults=vars(default))

@@ -9,7 +9,6 @@ data.
 from __future__ import annotations
 
 import importlib.util
-import itertools
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -162,17 +161,23 @@ def resolve(
     DataError
         No place has the data; the message lists what was tried.
     """
-    tried: dict[Place, DataError] = {}
+    tried, bad = [], []
     for place in places(config, cache_dir, mirror):
+        called = place.describe()
         try:
             contents = read_place(place, timeout)
-            accepted = accept(contents, place.layout, place.describe())
+            accepted = accept(contents, place.layout, called)
         except DataError as error:
+            text = str(error).removeprefix(called).lstrip(" ,:").rstrip(".")
             if place.kind == "path":
-                raise _own_file_error(place, error) from error
-            tried[place] = error
+                if str(error).startswith("data."):  # which names the option already
+                    raise
+                text = "does not exist" if isinstance(error, AbsentError) else text
+                raise DataError(f"{called} {text}: give the path of a file.") from error
+            tried.append(f"{called} ({text})")
+            bad += [] if isinstance(error, AbsentError) else tried[-1:]
             continue
-        if bad := [_reason(*one) for one in tried.items() if not isinstance(one[1], AbsentError)]:
+        if bad:
             logger.warning("data=%s passed over %s.", config.name, "; ".join(bad))
         if place.remote:
             for content, path in zip(contents, place.cache_paths, strict=True):
@@ -184,8 +189,19 @@ def resolve(
         if names and mirror_location(mirror) is None
         else "check the network or the mirror"
     )
-    reasons = "; ".join(itertools.starmap(_reason, tried.items()))
-    raise DataError(f"data={config.name} could not be had from {reasons}: {remedy}.")
+    raise DataError(f"data={config.name} could not be had from {'; '.join(tried)}: {remedy}.")
+
+
+def first_place(
+    config: FileConfig,
+    cache_dir: str | os.PathLike[str] | None = None,
+    mirror: str | os.PathLike[str] | None = None,
+) -> Place | None:
+    """The first place that seems to have the files; a URL is taken at its word."""
+    for place in places(config, cache_dir, mirror):
+        if place.remote or all(Path(location).is_file() for location in place.locations):
+            return place
+    return None
 
 
 def read_place(place: Place, timeout: float | None = None) -> tuple[bytes, ...]:
@@ -213,17 +229,3 @@ def _embedded_path(location: str) -> str:
 
 def _in_mirror(mirror: str, location: str) -> str:
     return f"{mirror}/{quote(location)}" if is_http(mirror) else str(Path(mirror, location))
-
-
-def _reason(place: Place, error: DataError) -> str:
-    """``place (reason)``, without saying the place twice when the parser has named it."""
-    called = place.describe()
-    return f"{called} ({str(error).removeprefix(called).lstrip(' ,:').rstrip('.')})"
-
-
-def _own_file_error(place: Place, error: DataError) -> DataError:
-    text = str(error)
-    if text.startswith("data."):  # the parser's, which names the option already
-        return error
-    reason = "does not exist" if isinstance(error, AbsentError) else text
-    return DataError(f"{place.describe()} {reason}: give the path of a file that can be read.")

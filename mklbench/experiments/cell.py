@@ -34,10 +34,7 @@ class Cell:
     Parameters
     ----------
     config : RunConfig
-        Resolved and checked.
-    download : bool, default=False
-        Whether a file with official splits may be downloaded where no data are at hand; of
-        which edition the data are is settled here, once and for all splits.
+        Resolved and checked. Of which edition the data are is settled here, for all splits.
 
     Attributes
     ----------
@@ -47,9 +44,9 @@ class Cell:
         How many splits are wanted; not part of the key, so that more can be added later.
     """
 
-    def __init__(self, config: RunConfig, *, download: bool = False) -> None:
+    def __init__(self, config: RunConfig) -> None:
         self._editions = open_editions(config.data)
-        self.config = replace(config, data=settle(config.data, download=download))
+        self.config = replace(config, data=settle(config.data))
         self.n_splits: int = self._number_of_splits()
         self.config = self.config.with_values({"split.n_splits": self.n_splits})
 
@@ -82,8 +79,6 @@ class Cell:
         cls,
         overrides: Iterable[str] = (),
         config_dir: Path | str | None = None,
-        *,
-        download: bool = False,
     ) -> Cell:
         """Compose a cell from overrides such as ``["algo=svm", "data=sonar"]``.
 
@@ -92,14 +87,12 @@ class Cell:
         InputError
             For an unknown choice, key or value.
         """
-        return cls(configs.config_of(overrides, config_dir), download=download)
+        return cls(configs.config_of(overrides, config_dir))
 
     @classmethod
-    def from_config(
-        cls, composed: DictConfig | Mapping[str, Any], *, download: bool = False
-    ) -> Cell:
+    def from_config(cls, composed: DictConfig | Mapping[str, Any]) -> Cell:
         """Return the cell of a composed config, checked."""
-        return cls(configs.run_config(composed), download=download)
+        return cls(configs.run_config(composed))
 
     def editions(self) -> tuple[Cell, ...]:
         """Return the cells of every edition of the data, unless the config names one; this first.

@@ -37,11 +37,11 @@ def test_every_column_has_room_in_120_and_the_narrow_terminal_says_what_has_none
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     headings = listed(capsys)[0].split()
-    assert headings == ["name", "n", "d", "classes", "where", "handling", "licence", "title"]
+    assert headings == ["name", "n", "d", "classes", "where", "licence", "title"]
     monkeypatch.setenv("COLUMNS", "50")
     narrow = listed(capsys, "sonar")
     assert narrow[0].split() == ["name", "n", "d", "classes", "where"]
-    assert narrow[-1] == "No room for handling, licence, title."
+    assert narrow[-1] == "No room for licence, title."
 
 
 def test_sets_of_ones_own_are_listed_with_the_others(

@@ -14,7 +14,7 @@ from mklbench import resources
 from mklbench.commands import grammar
 from mklbench.config import schemas
 from mklbench.config.schemas import checked
-from mklbench.data.options import parse_config
+from mklbench.data.schema import parse_config
 from mklbench.errors import InputError
 from mklbench.kernels.contract import builder_of
 from mklbench.solution import Solution

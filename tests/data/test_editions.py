@@ -22,7 +22,6 @@ from data_fakes import (
     write_pooled,
 )
 
-import mklbench.data.editions as editions_module
 from mklbench.data import fetch, list_rows, load, read_configs, registered_digest, settle, verify
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
@@ -33,12 +32,6 @@ from mklbench.experiments.store import Store
 OFFICIAL = benchmarks_file(toy=toy_benchmark(), other=toy_benchmark(1))
 CONFIG = benchmark_config(OFFICIAL)
 POOLED = {**CONFIG, "edition": "pooled"}
-
-
-@pytest.fixture(autouse=True)
-def _forget_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(editions_module, "_not_downloaded", set())
-    editions_module._warn_of.cache_clear()
 
 
 @pytest.fixture
@@ -89,16 +82,11 @@ def test_the_edition_is_that_which_is_at_hand(mirror: Path) -> None:
     assert load(POOLED).splits == ()  # the user's word counts
 
 
-def test_an_official_file_with_other_bytes_is_passed_over(
-    mirror: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_official_file_with_other_bytes_is_refused(mirror: Path) -> None:
     write_pooled(mirror)
     write_official(mirror, OFFICIAL + b"\n")
-    with caplog.at_level(logging.WARNING):
-        assert settle(CONFIG)["edition"] == settle(CONFIG)["edition"] == "pooled"
-    assert caplog.text.count("benchmarks.mat is not the published file, and the pooled rows") == 1
     with pytest.raises(DataError, match="is not the published file: its SHA-256 is"):
-        load({**CONFIG, "edition": "official"})
+        load(CONFIG)
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -152,25 +140,11 @@ def upstream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         server.shutdown()
 
 
-def test_only_a_run_with_nothing_at_hand_downloads(mirror: Path, upstream: str) -> None:
+def test_only_who_asks_for_the_official_file_downloads_it(mirror: Path, upstream: str) -> None:
     config = benchmark_config(OFFICIAL, upstream)
     assert settle(config)["edition"] == "pooled"
-    write_pooled(mirror)
-    assert settle(config, download=True)["edition"] == "pooled"
-    (mirror / "ida" / "toy.npz").unlink()
-    assert settle(config, download=True)["edition"] == "official"
+    assert len(load(config | {"edition": "official"}).splits) == 3
     assert settle(config)["edition"] == "official"  # from the cache
-
-
-def test_a_download_that_fails_is_said_once_and_not_tried_again(
-    mirror: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.WARNING):
-        for name in ("ida_toy", "ida_other"):
-            assert settle({**CONFIG, "name": name}, download=True)["edition"] == "pooled"
-    (message,) = (record.message for record in caplog.records)
-    assert "(no connection)" in message
-    assert message.endswith("The pooled rows are used instead.")
 
 
 def test_fetch_falls_back_to_the_pooled_rows_and_says_so(
@@ -193,14 +167,14 @@ def test_verify_and_list_know_both_editions(mirror: Path, configs: Path) -> None
         ("ida_toy", "cache", "absent"),
         ("ida_toy", "mirror", "ok"),
     ]
-    assert list_rows(configs / "data")[0]["handling"] == "random splits"
     write_official(mirror, OFFICIAL)
-    assert list_rows(configs / "data")[0]["handling"] == "official splits"
+    assert [(copy.place, copy.status) for copy in verify(CONFIG)][1] == ("mirror", "ok")
+    assert list_rows(configs / "data")[0]["where"] == "mirror"
 
 
 def test_an_edition_needs_an_official_file() -> None:
     config = {name: value for name, value in CONFIG.items() if name != "official"}
-    with pytest.raises(InputError, match=r"data.edition=official needs a set that has official"):
+    with pytest.raises(InputError, match=r"data.edition=official is not to be had"):
         load({**config, "edition": "official"})
     with pytest.raises(InputError, match=r"data.edition=oficial is not known: did you mean offic"):
         load({**CONFIG, "edition": "oficial"})

@@ -51,7 +51,6 @@ def test_targets_of_an_svmlight_file_keep_their_digits(tmp_path: Path) -> None:
         ),
         ("1,9,inf\n3,4,1\n1,9,5\n", {}, "where different finite numbers"),
         ("1,9,5\n1,4,5\n", {}, "has the number 5 alone in data.label=last"),
-        ("1,2,5\n3,4,6\n", {"positive": "5"}, "data.positive=5 is of classes"),
         ("1,2,5\n3,4,6\n", {"task": "ranking"}, "data.task=ranking is not known"),
         ("1,9,5\n1,4,6\n", {"n_features": 3}, "data.n_features=3 is more than the 2 features"),
         ("1,2,5\n3,4,6\n", {"n_features": 0}, "data.n_features=0 must be a whole number"),

@@ -19,9 +19,8 @@ from data_fakes import CONFIG_DIRECTORY, NOWHERE
 
 from mklbench.data import content_digest, load, read_configs, verify
 from mklbench.data.loading import from_bytes
-from mklbench.data.options import parse_config
 from mklbench.data.preprocessing import fit_scaling
-from mklbench.data.schema import FileConfig
+from mklbench.data.schema import FileConfig, parse_config
 from mklbench.data.splits import SplitProtocol, random_split
 
 CONFIGS = read_configs(CONFIG_DIRECTORY)

@@ -208,7 +208,7 @@ class CandidateFinder:
     """
 
     def __init__(self, table: PaperTable, store: Store) -> None:
-        self.own = CellFinder(store, download=True)
+        self.own = CellFinder(store)
         self._recorded = Scores(table)
 
     def __call__(self, slot: Slot) -> SlotRecords:

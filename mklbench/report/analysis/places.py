@@ -24,8 +24,6 @@ class CellFinder:
     recorded : RecordFile or None, default=None
         Exported records that are to be added to; by default `source`, if it is such. Where
         they are of another edition of the data than is at hand, the cell is that of the records.
-    download : bool, default=False
-        As for `Cell`.
     n_splits : int or None, default=None
         Take so many splits of each cell that has more, the first.
     """
@@ -35,12 +33,10 @@ class CellFinder:
         source: RecordSource,
         *,
         recorded: RecordFile | None = None,
-        download: bool = False,
         n_splits: int | None = None,
     ) -> None:
         self.source = source
         self.recorded = source if isinstance(source, RecordFile) else recorded
-        self.download = download
         self.n_splits = n_splits
         self._cells: dict[Place, Cell] = {}
 
@@ -61,11 +57,11 @@ class CellFinder:
 
     def _composed(self, slot: Slot) -> Cell:
         try:
-            cell = Cell.from_overrides(slot.overrides, slot.config_dir, download=self.download)
+            cell = Cell.from_overrides(slot.overrides, slot.config_dir)
             if self.n_splits is None or self.n_splits >= cell.n_splits:
                 return cell
             overrides = first_splits(slot, self.n_splits).overrides
-            return Cell.from_overrides(overrides, slot.config_dir, download=self.download)
+            return Cell.from_overrides(overrides, slot.config_dir)
         except DataError:
             raise
         except InputError as error:
