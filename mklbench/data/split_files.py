@@ -9,7 +9,6 @@ the fold in which the row is tested on.
 from __future__ import annotations
 
 import contextlib
-import csv
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -22,9 +21,10 @@ import numpy as np
 
 from mklbench.data.arrays import PART, read_mat, read_npz
 from mklbench.data.files import read_file, unpack
+from mklbench.data.schema import Layout
 from mklbench.data.splits import Rows
-from mklbench.data.tables import detected
-from mklbench.errors import DataError, InputError, first_line, hint
+from mklbench.data.tables import detected, read_text
+from mklbench.errors import DataError, InputError
 
 FirstRow = Literal["auto"] | int
 
@@ -124,25 +124,16 @@ class FixedSplits:
         Raises
         ------
         InputError
-            There is no such split, or a row that the data do not have, or no row of a class to
-            fit to.
+            It has a row that the data do not have, or no row of a class to fit to.
         """
-        self.number(index + 1)
         split, place = self.splits[index], f"{self.place}, split {index}"
-        rows = np.concatenate([split.train, split.validation, split.test])
-        n_rows = len(y)
-        if self.n_rows not in (None, n_rows):
+        rows, n_rows = np.concatenate([split.train, split.validation, split.test]), len(y)
+        if rows.min() < 0 or rows.max() >= n_rows or self.n_rows not in (None, n_rows):
+            first = self.first_row
             raise InputError(
-                f"{self.place} has the folds of {self.n_rows} rows, and the data have "
-                f"{n_rows}: they must be of the same rows, in the same order."
-            )
-        if rows.max() >= n_rows or rows.min() < 0:
-            odd = rows.max() if rows.max() >= n_rows else rows.min()
-            last = self.first_row + n_rows - 1
-            raise InputError(
-                f"{place} names row {odd + self.first_row}, and the data have the rows "
-                f"{self.first_row} to {last}: correct it, or set split.first_row to what the file "
-                "has for the first row, 0 or 1."
+                f"{place} names rows from {rows.min() + first} to {rows.max() + first}, and the "
+                f"data have the rows {first} to {first + n_rows - 1}: correct it, or set "
+                "split.first_row to what the file has for the first row, 0 or 1."
             )
         absent = np.setdiff1d(np.arange(len(classes)), y[split.train])
         if len(absent):
@@ -183,98 +174,76 @@ def read_splits(path: str, first_row: FirstRow = "auto", option: str = "split.pa
 @lru_cache(maxsize=8)
 def _read(place: str, expanded: str, first_row: FirstRow, state: tuple[int, int]) -> FixedSplits:
     try:
-        content = read_file(expanded)
-    except DataError as error:
-        raise InputError(f"{place} {error}: give the path of a file of splits.") from error
-    kind = detected(content)
-    try:
+        content = unpack(read_file(expanded), place)
+        kind = detected(content)
         found = _parsed(content, kind, place)
-    except (UnicodeDecodeError, DataError) as error:
-        raise InputError(f"{place} is no file of splits: {_REMEDY}.") from error
+    except DataError as error:
+        reason = str(error).removeprefix(place).strip(" .")
+        raise InputError(f"{place} {reason}: {_REMEDY}.") from error
     first, note, n_rows = 0 if first_row == "auto" else first_row, "", None
-    if isinstance(found, np.ndarray):
-        first, n_rows = 0, len(found)
-        found = [
-            {"train": np.flatnonzero(found != k), "test": np.flatnonzero(found == k)}
-            for k in np.unique(found)
-        ]
+    if not isinstance(found[0], Mapping):  # the fold of each row
+        folds = _whole(found, f"{place}, which has folds,")
+        first, n_rows = 0, len(folds)
+        parts = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in np.unique(folds)]
+        found = [{"train": train.tolist(), "test": test.tolist()} for train, test in parts]
     elif kind == "mat" and first_row == "auto":
-        first = int(all(rows.min(initial=1) for parts in found for rows in parts.values()))
+        first = int(all(0 not in part for rows in found for part in rows.values()))
         note = f"{place} is of MATLAB, and its rows are counted from {first} (split.first_row)."
-    if not found:
-        raise InputError(f"{place} holds no splits: {_REMEDY}.")
-    splits = [_split(rows, first, f"{place}, split {index}") for index, rows in enumerate(found)]
+    splits = [_split(rows, first, f"{place}, split {k}") for k, rows in enumerate(found)]
     return FixedSplits(place, tuple(splits), first, note, n_rows)
 
 
-def _split(parts: Mapping[str, Rows], first_row: int, place: str) -> FixedSplit:
+def _split(parts: Mapping[str, Any], first_row: int, place: str) -> FixedSplit:
     """Return a split with rows from 0, whose parts are not empty and share no row."""
-    if not all(len(parts.get(name, ())) for name in ("train", "test")):
+    if not isinstance(parts, Mapping) or not {"train", "test"} <= set(parts) <= set(_PARTS):
+        raise InputError(f"{place} needs the parts train and test, or validation too: {_REMEDY}.")
+    rows = {name: _whole(parts.get(name, []), f"{place}, part {name},") for name in _PARTS}
+    if not len(rows["train"]) or not len(rows["test"]):
         raise InputError(f"{place} has an empty training or test part: {_REMEDY}.")
-    values, counts = np.unique(np.concatenate(list(parts.values())), return_counts=True)
+    values, counts = np.unique(np.concatenate(list(rows.values())), return_counts=True)
     if counts.max() > 1:
-        twice = values[counts > 1][0]
-        where = " and ".join(name for name in _PARTS if twice in parts.get(name, ()))
         raise InputError(
-            f"{place} names row {twice} more than once, in its {where} part: a row may be once in "
-            "one of them."
+            f"{place} names row {values[counts > 1][0]} more than once: a row may be once in one "
+            "part."
         )
-    empty = np.empty(0, dtype=np.int64)
-    return FixedSplit(**{name: parts.get(name, empty) - first_row for name in _PARTS})
+    return FixedSplit(**{name: numbers - first_row for name, numbers in rows.items()})
 
 
-def _parsed(content: bytes, kind: str, place: str) -> list[dict[str, Rows]] | Rows:
-    """Return the rows of the parts of each split as the file numbers them, or the fold of each."""
+def _parsed(content: bytes, kind: str, place: str) -> list[Any]:
+    """Return the parts of each split as the file numbers their rows, or the fold of each row."""
     if kind in ("mat", "npz"):
-        return _of_arrays((read_mat if kind == "mat" else read_npz)(content, place), place)
-    text = unpack(content, place).decode("utf-8-sig")
-    if text.lstrip()[:1] in ("[", "{"):
-        return _of_json(text, place)
-    rows = list(csv.reader(text.splitlines(), delimiter=max(",;\t", key=text.count)))
-    header = [name.strip().lower() for name in rows[0]] if rows else []
-    if "fold" not in header:
-        raise InputError(f"{place} has no column fold: {_REMEDY}.")
-    return _whole([row[header.index("fold")] for row in rows[1:] if row], "column fold", place)
+        found = _of_arrays((read_mat if kind == "mat" else read_npz)(content, place), place)
+    elif content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{"):
+        try:
+            found = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"cannot be read as JSON ({error})") from error
+    else:
+        columns = read_text(content, Layout(own=True, delimiter="auto"), place).columns
+        found = next((list(c[1:]) for c in columns if c[0].lower() == "fold"), [])
+    if not found:
+        raise DataError("has no splits or folds")
+    return found if isinstance(found, list) else [found]
 
 
-def _of_json(text: str, place: str) -> list[dict[str, Rows]] | Rows:
-    try:
-        listed = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{place} cannot be read as JSON ({first_line(error)}): {_REMEDY}."
-        ) from error
-    listed = [listed] if isinstance(listed, dict) else listed
-    if listed and not isinstance(listed[0], dict | list):
-        return _whole(listed, "list of folds", place)
-    found = []
-    for index, parts in enumerate(listed):
-        at = f"{place}, split {index}"
-        names = parts if isinstance(parts, dict) else {"list": ()}
-        if odd := next((name for name in names if name not in _PARTS), None):
-            raise InputError(f"{at} has a part {odd}, which is not known: {hint(odd, _PARTS)}.")
-        found.append({name: _whole(rows, f"{name} part", at) for name, rows in parts.items()})
-    return found
-
-
-def _of_arrays(arrays: Mapping[str, Any], place: str) -> list[dict[str, Rows]] | Rows:
-    """Return the splits of arrays that are called by their parts and numbers."""
-    found: dict[int, dict[str, Rows]] = {}
+def _of_arrays(arrays: Mapping[str, Any], place: str) -> list[Any]:
+    """Return the splits of arrays that are called by their parts and numbers, or a fold's array."""
+    found: dict[int, dict[str, Any]] = {}
     for name, array in arrays.items():
         named = PART.fullmatch(name.lower())
         if named is None or not (named["number"] or name.lower().startswith("fold")):
             continue
-        rows = _whole(np.ravel(array).tolist(), f"array {name}", place)
+        rows = np.ravel(array).tolist()
         if named["part"] is None:
             return rows
         part, of_split = _PART_OF[named["part"][:2]], found.setdefault(int(named["number"]), {})
         if part in of_split:
-            raise InputError(f"{place} has two arrays for the {part} part of a split, as {name}.")
+            raise DataError(f"has two arrays for the {part} part of a split, as {name}")
         of_split[part] = rows
     return [found[number] for number in sorted(found)]
 
 
-def _whole(rows: Any, what: str, place: str) -> Rows:
+def _whole(rows: Any, place: str) -> Rows:
     """Return numbers of rows or folds, which may be doubles or text, as integers."""
     numbers = np.array([0.5])
     if isinstance(rows, list) and not any(isinstance(row, bool) for row in rows):
@@ -282,4 +251,4 @@ def _whole(rows: Any, what: str, place: str) -> Rows:
             numbers = np.array([float(row) for row in rows])
     if np.array_equal(numbers, np.round(numbers)) and (np.abs(numbers) < 2**53).all():
         return numbers.astype(np.int64)
-    raise InputError(f"{place} has a {what} that is no list of whole numbers: correct it.")
+    raise InputError(f"{place} is no list of whole numbers: correct it.")

@@ -99,7 +99,7 @@ def test_an_exported_model_takes_the_raw_table_and_no_other() -> None:
     frame["ill"] = np.where(frame["income"] + (frame["colour"] == "red") > 0.5, "yes", "no")
     frame.to_csv("mine.csv", index=False)
     options = "[colour,grade]"
-    line = ["data=csv", "data.path=mine.csv", "data.label=ill", "data.id_columns=[id]"]
+    line = ["data=csv", "data.path=mine.csv", "data.label=ill", "data.drop=[id]"]
     cell = [*line, f"data.categories={options}", "algo=svm", "split.n_splits=1", "search=fixed"]
     assert cli.main(["run", *cell, "results_dir=store", "progress=none"]) == 0
     arguments = ["export", "model", *cell, "--results-dir", "store", "--out", "model.joblib"]

@@ -70,18 +70,21 @@ def test_where_a_file_counts_from(tmp_path: Path) -> None:
 WRONG: dict[str, tuple[Any, str]] = {
     "overlap": (
         [{"train": [0, 1], "validation": [2], "test": [2, 3]}],
-        "row 2 more than once, in its validation and test part",
+        "names row 2 more than once",
     ),
-    "twice": ([{"train": [0, 1, 1], "test": [2]}], "names row 1 more than once, in its train part"),
-    "no test": ([{"train": [0, 1]}], "split 0 has an empty training or test part"),
+    "twice": ([{"train": [0, 1, 1], "test": [2]}], "names row 1 more than once"),
+    "no test": ([{"train": [0, 1]}], "split 0 needs the parts train and test"),
     "empty": ([{"train": [], "test": [1]}], "has an empty training or test part"),
-    "unknown part": ([{"train": [0], "tets": [1]}], "a part tets, which is not known: did you"),
-    "fractions": ([{"train": [0.5], "test": [1]}], "a train part that is no list of whole numbers"),
-    "true": ([{"train": [True], "test": [1]}], "a train part that is no list of whole numbers"),
-    "lists": ([[1], [2]], "split 0 has a part list, which is not known"),
-    "none": ([], "holds no splits"),
+    "unknown part": (
+        [{"train": [0], "tets": [1]}],
+        "needs the parts train and test, or validation too",
+    ),
+    "fractions": ([{"train": [0.5], "test": [1]}], "part train, is no list of whole numbers"),
+    "true": ([{"train": [True], "test": [1]}], "part train, is no list of whole numbers"),
+    "lists": ([[1], [2]], "is no list of whole numbers"),
+    "none": ([], "has no splits or folds"),
     "no JSON": ("[{", "cannot be read as JSON"),
-    "other columns": ("a,b\n1,2\n", "has no column fold"),
+    "other columns": ("a,b\n1,2\n", "has no splits or folds"),
 }
 
 
@@ -96,7 +99,10 @@ def test_what_is_wrong_in_a_file_is_named(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parts", "reason"),
     [
-        ({"train": [0, 1], "test": [12]}, "names row 12, and the data have the rows 0 to 11"),
+        (
+            {"train": [0, 1], "test": [12]},
+            "rows from 0 to 12, and the data have the rows 0 to 11",
+        ),
         ({"train": [0, 2], "validation": [3], "test": [1]}, "has no row of class well in its"),
     ],
 )
@@ -105,7 +111,7 @@ def test_what_does_not_fit_the_data_is_named(parts: Any, reason: str, tmp_path: 
     with pytest.raises(InputError, match=re.escape(reason)):
         found.checked(0, Y, ("sick", "well"))
     with pytest.raises(InputError, match=r"split\.n_splits=2 is more than the 1 of"):
-        found.checked(1, Y, ("sick", "well"))
+        found.number(2)
 
 
 @pytest.mark.parametrize("name", ["json", "csv", "npz"])
@@ -120,5 +126,5 @@ def test_a_fold_number_a_row(name: str, tmp_path: Path) -> None:
     splits = read_splits(str(path))
     assert [split.test.tolist() for split in splits.splits] == [[1, 3], [2, 5], [0, 4]]
     assert splits.splits[0].train.tolist() == [0, 2, 4, 5]
-    with pytest.raises(InputError, match="has the folds of 6 rows, and the data have 12"):
+    with pytest.raises(InputError, match="from 0 to 5, and the data have the rows 0 to 11"):
         splits.checked(0, Y, ("sick", "well"))
