@@ -65,7 +65,7 @@ class Algorithm:
     Attributes
     ----------
     solve : callable
-        The function, without options bound; a class, where its instances are called.
+        The function, without options bound.
     takes : KernelOperator
         Type
         `Bank`, `Family` or, for either, `KernelOperator`.
@@ -116,9 +116,7 @@ def algorithm_of(solve: Callable[..., Any]) -> Algorithm:
     InputError
         If its module declares what cannot be, or `solve` is not called with an operator and y.
     """
-    function: Any = unbound(solve)[0]
-    declaring: Any = function if hasattr(function, "__name__") else type(function)
-    return _read(declaring)
+    return _read(unbound(solve)[0])
 
 
 def check_options(solve: Callable[..., Any]) -> None:
@@ -145,29 +143,13 @@ def check_options(solve: Callable[..., Any]) -> None:
         return
 
 
-# What a module may declare: its name there, what it may be, and in words.
-_KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "VERSION": (lambda value: isinstance(value, int), "a whole number"),
-    "NEW_OPTIONS": (
-        lambda value: (
-            isinstance(value, tuple | list | Mapping) and all(isinstance(v, str) for v in value)
-        ),
-        "a tuple of the names of options, or a mapping from them to values",
-    ),
-    "REGRESSION": (lambda value: isinstance(value, bool), "True or False"),
-    "EXACT": (lambda value: isinstance(value, bool), "True or False"),
-    "SIGNED": (lambda value: isinstance(value, bool), "True or False"),
-    "CONVEX": (lambda value: isinstance(value, bool), "True or False"),
-    "OPTIONS_FIRST": (lambda value: isinstance(value, bool), "True or False"),
-    "PATH_OPTION": (lambda value: isinstance(value, str), "the name of an option"),
-    "MATRICES": (
-        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and value > 0,
-        "a number > 0",
-    ),
-    "COMBINES_ONCE": (lambda value: isinstance(value, bool), "True or False"),
-    "solve_all": (callable, "a function"),
-    "solve_path": (callable, "a function"),
-}
+# What a module may declare, and of which types.
+_KINDS: Mapping[str, tuple[Any, ...]] = {
+    "VERSION": (int,), "NEW_OPTIONS": (tuple, list, Mapping), "REGRESSION": (bool,),
+    "EXACT": (bool,), "SIGNED": (bool,), "CONVEX": (bool,), "OPTIONS_FIRST": (bool,),
+    "PATH_OPTION": (str,), "MATRICES": (float, int), "COMBINES_ONCE": (bool,),
+    "solve_all": (Callable,), "solve_path": (Callable,),
+}  # fmt: skip
 # Those that hold for `solve` alone; the others hold for every function of a module.
 _OF_SOLVE = ("EXACT", "solve_all", "PATH_OPTION", "solve_path")
 
@@ -178,13 +160,13 @@ def _read(function: Callable[..., Any]) -> Algorithm:
     names = vars(module) if module is not None else {}
     declared = {name: names[name] for name in _KINDS if name in names}
     for name, value in declared.items():
-        accepts, kind = _KINDS[name]
-        if not accepts(value):
-            raise _refused(function, name, value, f"it must be {kind}")
+        if not isinstance(value, _KINDS[name]):
+            kinds = " or ".join(kind.__name__ for kind in _KINDS[name])
+            raise _refused(function, name, value, f"it must be of type {kinds}")
     if names.get("solve") is not function:
         declared = {name: value for name, value in declared.items() if name not in _OF_SOLVE}
     parameters = _parameters(function)
-    _check_path(function, declared, parameters)
+    _check(function, declared, parameters)
     ours = getattr(function, "__module__", "").startswith("mklbench.algorithms.")
     start = parameters.get("start")
     return Algorithm(
@@ -213,50 +195,41 @@ def _default(parameter: inspect.Parameter | None) -> Any:
 
 
 def _parameters(function: Any) -> Parameters:
-    """Return what a function is called with, or the instances of a class; nothing if unknown."""
-    is_class = inspect.isclass(function)
+    """Return what a function is called with; nothing if that is not known."""
     try:
-        signature = inspect.signature(function.__call__ if is_class else function)
+        return dict(inspect.signature(function).parameters)
     except (TypeError, ValueError):  # of functions written in C
         return {}
-    parameters = list(signature.parameters.values())
-    if is_class:
-        parameters = parameters[1:]  # without self
-    elif not _takes_two(parameters):
+
+
+def _check(function: Any, declared: Mapping[str, Any], parameters: Parameters) -> None:
+    """Check that kernels and labels are taken, and a path is in an option, with its function."""
+    kinds = {parameter.kind for parameter in parameters.values()}
+    if len(parameters) == 1 and inspect.Parameter.VAR_POSITIONAL not in kinds:
         raise InputError(
-            f"{function.__module__}.{function.__name__} is no algorithm: it must take the kernels "
-            "and the labels, as in solve(operator, y, C=1.0)."
+            f"{_named(function)} is no algorithm: it must take the kernels and the labels, as in "
+            "solve(operator, y, C=1.0)."
         )
-    return {parameter.name: parameter for parameter in parameters}
-
-
-def _takes_two(parameters: Iterable[inspect.Parameter]) -> bool:
-    kinds = [parameter.kind for parameter in parameters]
-    n_positional = kinds.count(inspect.Parameter.POSITIONAL_ONLY) + kinds.count(
-        inspect.Parameter.POSITIONAL_OR_KEYWORD
-    )
-    return n_positional >= 2 or inspect.Parameter.VAR_POSITIONAL in kinds
-
-
-def _check_path(function: Any, declared: Mapping[str, Any], parameters: Parameters) -> None:
-    """Check that a path is in an option that there is, and has a function that solves it."""
     option = declared.get("PATH_OPTION")
-    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    if option is not None and option not in parameters and not takes_any:
-        raise _refused(function, "PATH_OPTION", option, "it must be an option of solve")
-    if option is not None and "solve_path" not in declared:
-        raise _refused(function, "PATH_OPTION", option, "it needs a function solve_path beside it")
+    has_option = option in parameters or inspect.Parameter.VAR_KEYWORD in kinds
+    if option is not None and not (has_option and "solve_path" in declared):
+        why = "it must be an option of solve, with a function solve_path beside it"
+        raise _refused(function, "PATH_OPTION", option, why)
 
 
 def _taken(function: Any, parameters: Parameters) -> type[KernelOperator]:
     """Return what the annotation of the first parameter says, either if it says nothing."""
     try:
-        hints = get_type_hints(function.__call__ if inspect.isclass(function) else function)
+        hints = get_type_hints(function)
     except (NameError, TypeError, AttributeError):  # names known to a type checker alone
         return KernelOperator
     hint = hints.get(next(iter(parameters), ""))
     kinds = (kind for kind in (Bank, Family) if inspect.isclass(hint) and issubclass(hint, kind))
     return next(kinds, KernelOperator)
+
+
+def _named(function: Any) -> str:
+    return f"{function.__module__}.{getattr(function, '__name__', type(function).__name__)}"
 
 
 def _refused(function: Any, name: str, value: object, why: str) -> InputError:

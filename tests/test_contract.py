@@ -96,18 +96,12 @@ class TestAlgorithm:
 
         assert takes_start(Callable())
         assert not takes_start(partial(Callable(), start=[1.0]))
-        assert algorithm_of(Callable).options == ("start",)
 
     @pytest.mark.parametrize(
         ("name", "value", "message"),
         [
-            ("VERSION", "2", r"VERSION='2' is not accepted: it must be a whole number"),
-            ("EXACT", "yes", r"EXACT='yes' is not accepted: it must be True or False"),
-            ("REGRESSION", 1, "REGRESSION=1 is not accepted: it must be True or False"),
-            ("NEW_OPTIONS", "lam", "NEW_OPTIONS='lam' is not accepted: it must be a tuple"),
+            ("VERSION", "2", r"VERSION='2' is not accepted: it must be of type int"),
             ("PATH_OPTION", "lamda", "PATH_OPTION='lamda' is not accepted: it must be an option"),
-            ("MATRICES", 0, "MATRICES=0 is not accepted: it must be a number > 0"),
-            ("solve_all", 3, "solve_all=3 is not accepted: it must be a function"),
         ],
     )
     def test_what_cannot_be_is_said(
@@ -120,7 +114,7 @@ class TestAlgorithm:
     def test_a_path_needs_a_function(self, module: Any) -> None:
         module.PATH_OPTION = "lam"
         del module.solve_path
-        with pytest.raises(InputError, match="it needs a function solve_path beside it"):
+        with pytest.raises(InputError, match="with a function solve_path beside it"):
             algorithm_of(module.solve)
 
     def test_an_algorithm_takes_kernels_and_labels(self) -> None:

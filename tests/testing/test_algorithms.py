@@ -36,13 +36,12 @@ def changing(change: Callable[[Solution], Solution]) -> Callable[..., Solution]:
 
 
 SPOILT: dict[str, tuple[Callable[[Solution], Any], str]] = {
-    "no solution": (lambda s: s.weights, "must return a Solution"),
+    "no solution": (lambda s: s.weights, "must return a mklbench.solution.Solution"),
     "a weight too many": (lambda s: replace(s, weights=np.append(s.weights, 1.0)), "weights of"),
     "negative weights": (lambda s: replace(s, weights=-s.weights), "negative or all 0"),
     "no coefficients": (lambda s: replace(s, dual_coef=s.dual_coef[:-1]), "dual_coef of shape"),
     "negative gap": (lambda s: replace(s, gap=-0.1), "a gap is never negative"),
-    "no history": (lambda s: replace(s, history=[]), "an empty history"),
-    "history without calls": (lambda s: replace(s, history=[{"objective": 1.0}]), "n_svm_calls"),
+    "no history": (lambda s: replace(s, history=[]), "there must be one an iteration"),
     "history without values": (lambda s: replace(s, history=[{"n_svm_calls": 1.0}]), "objective"),
     "unknown end": (lambda s: replace(s, converged=None), "converged=None"),  # type: ignore[arg-type]
     "no iteration": (lambda s: replace(s, n_iter=0), "n_iter=0"),
@@ -88,11 +87,11 @@ class TestAlgorithms:
 
     def test_order_of_the_samples(self) -> None:
         def solve(operator: KernelOperator, y: Array, C: float = 1.0) -> Solution:
-            weights = np.full(operator.n_kernels, 0.1 if y[0] > 0 else 1.0)
+            weights = np.full(operator.n_kernels, 0.1 + abs(float(y[:20].sum())))
             return svm.solve(operator, y, C, weights=weights)
 
         solve.__doc__ = DOCUMENT
-        with pytest.raises(AssertionError, match="another objective for the samples"):
+        with pytest.raises(AssertionError, match=r"the objective of .* in another order"):
             check_algorithm(solve)
 
     def test_a_gap_that_is_too_small(self) -> None:
@@ -107,13 +106,10 @@ class TestAlgorithms:
         with pytest.raises(AssertionError, match=r"gap=0, but its objective may be"):
             check_algorithm(solve, bounds=bounds)
 
-    @pytest.mark.parametrize(
-        ("document", "message"), [(None, "has no docstring"), ("y", "does not explain operator")]
-    )
-    def test_docstring(self, document: str | None, message: str) -> None:
+    def test_an_option_that_the_docstring_lacks(self) -> None:
         solve = changing(lambda s: s)
-        solve.__doc__ = document
-        with pytest.raises(AssertionError, match=message):
+        solve.__doc__ = "Solve: y, C, svm_tol."
+        with pytest.raises(AssertionError, match="does not explain operator"):
             check_algorithm(solve)
 
     def test_signature(self) -> None:
