@@ -216,7 +216,7 @@ def _refusals(case: _Case) -> None:
             refuses(what, partial(asked, operator, y), names=name)
             if case.algorithm.options_first and name != "start":
                 refuses(f"{what}, before it is given kernels,", partial(check_options, asked), name)
-    labels = {"one label too few": y[1:]}
+    labels: dict[str, Any] = {"one label too few": y[1:]}
     if not case.is_regression:
         labels |= {"one class": np.ones(10), "labels 0 and 1": np.arange(10) % 2}
     for what, wrong in labels.items():
