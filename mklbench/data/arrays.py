@@ -6,10 +6,11 @@ what is there alone. Of two that would do none is taken: the sentence names both
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,8 +21,8 @@ from mklbench import mat_files
 from mklbench.data.dataset import Split
 from mklbench.data.own import Table, names_subjects, table_of
 from mklbench.data.schema import Layout
-from mklbench.data.tables import Cells, shortened
-from mklbench.errors import DataError, first_line, hint
+from mklbench.data.tables import Cells, reading, shortened
+from mklbench.errors import DataError, hint
 
 # The values of `Layout.inputs` that are no names, and that of `Layout.label`.
 AUTO, NONE, LAST = "auto", "none", "last"
@@ -87,21 +88,23 @@ def read_npz(content: bytes, place: str) -> dict[str, NDArray[Any]]:
     DataError
         It is no such archive, or holds an array of objects.
     """
-    return _loaded(content, place, lambda archive: {name: archive[name] for name in archive.files})
+    with _reading(place), np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
 
 
-def _loaded(content: bytes, place: str, taken: Callable[[Any], Any]) -> Any:
-    try:
-        return taken(np.load(io.BytesIO(content), allow_pickle=False))
-    except Exception as error:  # a damaged file makes the readers raise almost anything
-        if "Object arrays" in str(error):
+@contextlib.contextmanager
+def _reading(place: str) -> Iterator[None]:
+    """Name a file that NumPy cannot read, and how arrays of objects are saved."""
+    with reading("a file of NumPy's", place):
+        try:
+            yield
+        except ValueError as error:
+            if "Object arrays" not in str(error):
+                raise
             raise DataError(
                 f"{place} has an array of objects, which only Python's pickle reads: save it as "
                 "text or numbers, as in np.savez(file, y=y.astype(str))."
             ) from error
-        raise DataError(
-            f"{place} is not a file of NumPy's, or damaged: {first_line(error)}."
-        ) from error
 
 
 def parse_npy(content: bytes, layout: Layout, place: str) -> Table:
@@ -114,7 +117,9 @@ def parse_npy(content: bytes, layout: Layout, place: str) -> Table:
     DataError
         It is damaged, no matrix, or as `mklbench.data.own.table_of`.
     """
-    return _of_matrix(_loaded(content, place, np.asarray), layout, place)
+    with _reading(place):
+        matrix = np.load(io.BytesIO(content), allow_pickle=False)
+    return _of_matrix(matrix, layout, place)
 
 
 def _of_matrix(matrix: NDArray[Any], layout: Layout, place: str) -> Table:
@@ -143,8 +148,8 @@ def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
     if layout.struct is None:
         return _of_arrays(_with_fields(variables) if layout.own else variables, layout, place)
     fields = _fields(variables.get(layout.struct))
-    if absent := {"train", "test"} - set(fields or {}):
-        raise DataError(f"{place} has no struct {layout.struct} with {' and '.join(absent)}.")
+    if not {"train", "test"} <= set(fields):
+        raise DataError(f"{place} has no struct {layout.struct} with train and test.")
     splits = zip(fields["train"] - 1.0, fields["test"] - 1.0, strict=True)
     return _of_arrays(fields, layout, place, splits)
 
@@ -157,10 +162,8 @@ def read_mat(content: bytes, place: str) -> dict[str, Any]:
     DataError
         That names the file, if it cannot be read.
     """
-    try:
+    with reading("a MATLAB file", place):
         return mat_files.read(content, place)
-    except mat_files.DamagedMatError as error:
-        raise DataError(f"{place} is not a MATLAB file: it is damaged ({error}).") from error
 
 
 def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
@@ -186,12 +189,10 @@ def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Tab
     from sklearn.datasets import load_svmlight_files
 
     zero_based = "auto" if layout.own else layout.zero_based
-    try:
+    with reading("in svmlight's format", place):
         found = load_svmlight_files(
             list(map(io.BytesIO, contents)), zero_based=zero_based, query_id=True
         )
-    except (ValueError, OverflowError, MemoryError) as error:
-        raise DataError(f"{place} is not in svmlight's format: {first_line(error)}.") from error
     X = np.vstack([rows.toarray() for rows in found[::3]])
     if not X.size:
         raise DataError(f"{place} has no row with a label and an input: give one a line.")
@@ -233,22 +234,16 @@ def _of_arrays(
         layout, header=False, label=n_inputs + 1, groups=n_inputs + 2 if groups else None
     )
     table = table_of(Cells(columns), stated, place)
-    table = replace(
-        table,
-        label=f"array {label}",
-        splits=tuple(
-            (np.ravel(train).astype(np.int64), np.ravel(test).astype(np.int64))
-            for train, test in splits
-        ),
-    )
-    if table.splits and table.dropped_rows:
-        raise DataError(
-            f"{place} has rows with a missing value beside fixed training and test arrays: leave "
-            "these rows out of both."
-        )
-    if len(views) < 2:
-        return table
-    return table.in_views(np.cumsum([0, *(view.shape[1] for view in views)]).tolist())
+    kept = {row: k for k, row in enumerate(np.asarray(table.rows).tolist())}
+
+    def renumbered(part: Any) -> NDArray[np.int64]:
+        rows = [kept[row] for row in np.ravel(part).tolist() if row in kept]
+        return np.array(rows, dtype=np.int64)
+
+    fixed = tuple((renumbered(train), renumbered(test)) for train, test in splits)
+    table = replace(table, label=f"array {label}", splits=fixed)
+    sizes = [view.shape[1] for view in views]
+    return table if len(sizes) < 2 else table.in_views(np.cumsum([0, *sizes]).tolist())
 
 
 def _joined_parts(arrays: _Arrays, place: str) -> tuple[_Arrays, tuple[Split, ...]]:
@@ -262,16 +257,15 @@ def _joined_parts(arrays: _Arrays, place: str) -> tuple[_Arrays, tuple[Split, ..
     if len(parts) > 4:
         raise DataError(
             f"{place} has arrays {', '.join(parts.values())}: put the rows for validation into the "
-            "training part, of which a search makes its own folds, or all rows into x and y and "
-            "name those of each part with split=file."
+            "training part, or name the rows of each part with split=file."
         )
     both = {name: value for name, value in arrays.items() if name not in parts.values()}
-    pieces = [np.asarray(arrays[parts[f"x {part}"]]) for part in ("train", "test")]
-    both["x"] = np.concatenate(pieces)
+    train, test = (np.asarray(arrays[parts[f"x {part}"]]) for part in ("train", "test"))
+    both["x"] = np.concatenate([train, test])
     labels = [texts(arrays[parts[f"y {part}"]]) or () for part in ("train", "test")]
-    both["y"] = np.array([label for of_part in labels for label in of_part])
+    both["y"] = np.array([*labels[0], *labels[1]])
     rows = np.arange(len(both["x"]))
-    return both, ((rows[: len(pieces[0])], rows[len(pieces[0]) :]),)
+    return both, ((rows[: len(train)], rows[len(train) :]),)
 
 
 def _matrices(arrays: _Arrays, inputs: str, n_samples: int, place: str) -> list[NDArray[Any]]:

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from mklbench.data.cache import CACHE_VARIABLE, keep
 from mklbench.data.editions import in_edition, settle
 from mklbench.data.files import AbsentError, UnreadableError
 from mklbench.data.images import descriptors_path
-from mklbench.data.loading import find, from_bytes, from_generator
+from mklbench.data.loading import from_bytes, from_generator
 from mklbench.data.schema import FileConfig, GeneratedConfig, parse_config
 from mklbench.errors import DataError, InputError
 from mklbench.resources import read_yaml
@@ -22,6 +23,7 @@ from mklbench.resources import read_yaml
 logger = logging.getLogger(__name__)
 
 Directory = str | os.PathLike[str]
+Status = Literal["ok", "absent", "unreadable", "damaged"]
 
 # Of more classes than this the list shows the number and sizes only.
 _MOST_CLASSES = 10
@@ -72,7 +74,7 @@ class Verified:
     name: str
     place: str
     location: str
-    status: Literal["ok", "absent", "unreadable", "damaged"]
+    status: Status
     detail: str
 
 
@@ -201,10 +203,10 @@ def fetch(
     try:
         for edition in others:
             try:
-                return _fetched(parsed, find(edition, keep=keep, **where))
+                return _fetched(edition, where)
             except DataError as error:
                 logger.warning("%s The pooled rows are fetched instead.", error)
-        return _fetched(parsed, find(last, keep=keep, **where))
+        return _fetched(last, where)
     except OSError as error:
         raise DataError(
             f"The download cache {sources.folder(parsed, cache_dir)} cannot be written "
@@ -212,8 +214,9 @@ def fetch(
         ) from error
 
 
-def _fetched(config: FileConfig, found: sources.Found[Any]) -> Fetched:
+def _fetched(config: FileConfig, where: Mapping[str, Any]) -> Fetched:
     """Keep what a mirror directory has, which is not kept by finding it, and say where it is."""
+    found = sources.resolve(config, partial(from_bytes, config), keep=keep, **where)
     place = found.place
     if not place.cache_paths:
         status: Literal["cached", "local"] = "cached" if place.kind == "cache" else "local"
@@ -268,12 +271,10 @@ def _verified(config: FileConfig, place: sources.Place, timeout: float | None) -
     try:
         contents = sources.read_place(place, timeout)
         dataset = from_bytes(config, contents, place.layout, "the file")
-    except AbsentError as error:
-        return Verified(name, place.kind, place.location, "absent", str(error))
-    except UnreadableError as error:
-        return Verified(name, place.kind, place.location, "unreadable", str(error))
     except DataError as error:
-        return Verified(name, place.kind, place.location, "damaged", str(error))
+        kinds: dict[type, Status] = {AbsentError: "absent", UnreadableError: "unreadable"}
+        status = kinds.get(type(error), "damaged")
+        return Verified(name, place.kind, place.location, status, str(error))
     return Verified(name, place.kind, place.location, "ok", dataset.digest)
 
 

@@ -199,7 +199,11 @@ def generate(
     """
     if name not in GENERATORS:
         raise unknown("data.generator", name, GENERATORS)
-    _check_options(name, options)
+    if set(options) != set(OPTIONS.get(name, ())):
+        raise InputError(
+            f"data.generator={name} takes the options {list(OPTIONS.get(name, ()))}, and has "
+            f"{list(options)}."
+        )
     draw, numbers = GENERATORS[name]
     numbers_a_row = numbers * options.get("dimension", 1)
     short = memory.shortage(lambda n: 8.0 * n * numbers_a_row, n_samples)
@@ -215,16 +219,3 @@ def generate(
             f"data.n_samples={n_samples} drew a single class of {name}: ask for more rows."
         )
     return X, y
-
-
-def _check_options(name: str, options: Mapping[str, int]) -> None:
-    own = OPTIONS.get(name, ())
-    for option in options:
-        if option not in own:
-            raise InputError(
-                f"data.{option}={options[option]} is no option of data.generator={name}: leave it "
-                "out."
-            )
-    for option in own:
-        if option not in options:
-            raise InputError(f"data.{option} is not set: data.generator={name} needs it.")

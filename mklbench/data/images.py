@@ -24,6 +24,7 @@ from mklbench.data.files import untar
 from mklbench.data.image_descriptors import Parts
 from mklbench.data.own import Table
 from mklbench.data.schema import Layout
+from mklbench.data.tables import reading
 from mklbench.errors import DataError
 from mklbench.extras import missing
 
@@ -98,20 +99,17 @@ def described(dataset: Dataset, content: bytes, directory: Path) -> Dataset:
         An image cannot be decoded.
     """
     images = _read(content, dataset.source)
-    if len(images) != len(dataset.y):
-        raise DataError(
-            f"data.keep_classes is not to be had of images: leave it out ({dataset.name})."
-        )
+    rows = slice(None) if dataset.rows is None else dataset.rows  # of the classes that are kept
     path = descriptors_path(directory, dataset.digest)
     try:
         with np.load(path, allow_pickle=False) as arrays:
-            return replace(dataset, X=arrays["X"])
+            return replace(dataset, X=arrays["X"][rows])
     except Exception:  # absent, or a file that somebody has damaged
         X = _describe(images, dataset)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, X=X)
     keep_or_warn(buffer.getvalue(), path)
-    return replace(dataset, X=X)
+    return replace(dataset, X=X[rows])
 
 
 def descriptors_path(directory: Path, digest: str) -> Path:
@@ -133,26 +131,21 @@ def _describe(images: Images, dataset: Dataset) -> NDArray[np.float64]:
     shown = listed[::_CODEBOOK_STEP]
     measured = Parallel(n_jobs=-1)(delayed(_measure)(item, dataset.source) for item in shown)
     codebooks = image_descriptors.learn_codebooks(measured)
-    rows = Parallel(n_jobs=-1)(delayed(_row)(item, codebooks, dataset.source) for item in listed)
+    place = dataset.source
+
+    def row(item: tuple[str, bytes]) -> NDArray[np.float64]:
+        return image_descriptors.describe(_measure(item, place), codebooks)
+
+    rows = Parallel(n_jobs=-1)(delayed(row)(item) for item in listed)
     return np.array(rows)
-
-
-def _row(
-    item: tuple[str, bytes], codebooks: dict[str, NDArray[np.float64]], place: str
-) -> NDArray[np.float64]:
-    return image_descriptors.describe(_measure(item, place), codebooks)
 
 
 def _measure(item: tuple[str, bytes], place: str) -> Parts:
     from skimage.io import imread
 
     name, content = item
-    try:
+    with reading(f"an archive of images, of which {name} is one", place):
         photograph = imread(io.BytesIO(content))
-    except Exception as error:  # what a decoder raises depends on the format
-        raise DataError(
-            f"{place} holds {name}, which cannot be decoded as an image: replace the file."
-        ) from error
     if photograph.ndim != 3 or photograph.shape[2] != 3 or photograph.dtype != np.uint8:
         raise DataError(f"{place} holds {name}, which is no image in 8-bit colours: replace it.")
     return image_descriptors.measure(photograph)
@@ -160,12 +153,8 @@ def _measure(item: tuple[str, bytes], place: str) -> Parts:
 
 def _read(content: bytes, place: str) -> Images:
     """The images of a tar archive, by name."""
-    try:
+    with reading("a tar archive of images", place):
         found = untar(content, _ENDINGS, place)
-    except DataError:
-        raise
-    except Exception as error:  # a damaged file makes tarfile raise almost anything
-        raise DataError(f"{place} is not a tar archive of images: {error}.") from error
     if not found:
         raise DataError(f"{place} has no images ({', '.join(_ENDINGS)}) in it.")
     return found

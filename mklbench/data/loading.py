@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from numpy.typing import NDArray
 
 from mklbench.data import preprocessing, sources
 from mklbench.data.arrays import parse_mat, parse_npy, parse_npz, parse_svmlight
-from mklbench.data.cache import keep_or_warn
 from mklbench.data.dataset import Dataset, View, content_digest, splits_digest
 from mklbench.data.editions import in_edition, settle
 from mklbench.data.files import unpack
@@ -44,6 +44,7 @@ from mklbench.data.tables import (
     transposed,
 )
 from mklbench.errors import DataError
+from mklbench.extras import missing
 
 
 def load(
@@ -78,7 +79,8 @@ def load(
     if isinstance(parsed, GeneratedConfig):
         return with_choices(from_generator(parsed), parsed)
     edition = in_edition(parsed, parsed.edition)
-    found = find(edition, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
+    accept = partial(from_bytes, edition)
+    found = sources.resolve(edition, accept, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
     place = found.place
     source = "embedded" if place.kind == "embedded" else place.location
     dataset = replace(found.accepted, source=source)
@@ -96,25 +98,6 @@ def load(
     label, features, rows = chosen.understood
     features = "; ".join([features, *chosen.notes[len(dataset.notes) :]])
     return replace(chosen, understood=(label, features, rows))
-
-
-def find(
-    config: FileConfig,
-    *,
-    keep: Callable[[bytes, Path], None] = keep_or_warn,
-    cache_dir: str | os.PathLike[str] | None = None,
-    mirror: str | os.PathLike[str] | None = None,
-    timeout: float | None = None,
-) -> sources.Found[Dataset]:
-    """Find verified content and keep what is downloaded; else as `load`."""
-    return sources.resolve(
-        config,
-        lambda contents, layout, place: from_bytes(config, contents, layout, place),
-        keep=keep,
-        cache_dir=cache_dir,
-        mirror=mirror,
-        timeout=timeout,
-    )
 
 
 def from_generator(config: GeneratedConfig) -> Dataset:
@@ -175,6 +158,9 @@ def parse_files(
     cells = []
     for k, (content, kind) in enumerate(zip(contents, formats, strict=True)):
         one = f"{place}, file {k + 1}" if len(contents) > 1 else place
+        package = {"parquet": "pyarrow", "xlsx": "openpyxl"}.get(kind)
+        if package and (asked := missing("files", one, package)):
+            raise DataError(asked)
         if kind not in _TABLES:
             raise DataError(
                 f"{one} is of the format {kind}, and files that are joined are tables with names: "

@@ -152,7 +152,7 @@ class Body:
         columns = list(cells.columns)
         if self.header is None and has_header(cells, layout, place):
             self.header, self.start = [text_of(column[0]) for column in columns], 1
-            columns = [_narrowed(column[1:]) for column in columns]
+            columns = [column[1:] for column in columns]
         if not columns or not len(columns[0]):
             raise DataError(f"{place} holds no rows of data.")
         self.n_own = len(columns)
@@ -163,44 +163,25 @@ class Body:
     def find(self, reference: ColumnReference, option: str) -> int:
         """Position of the column an option refers to by name, number from 1, or "last"."""
         header, stated = self.header or [], f"data.{option}={reference}"
-        named = [c for c, name in enumerate(header) if name == str(reference)]
+        found = {c for c, name in enumerate(header) if name == str(reference)}
         if isinstance(reference, int) and 1 <= abs(reference) <= self.n_own:
-            number = reference - 1 if reference > 0 else self.n_own + reference
-            if not named or named == [number]:
-                return number
+            found.add(reference - 1 if reference > 0 else self.n_own + reference)
+        elif not found and str(reference).lower() == "last":
+            found.add(self.n_own - 1)
+        if len(found) == 1:
+            return found.pop()
+        if found:
+            may_be = " or ".join(map(self.describe, sorted(found)))
             raise DataError(
-                f"{stated} is the number of column {number + 1} of {self.place} and the name of "
-                f"column {named[0] + 1}: give data.{option}=\"'{reference}'\" for the name, or "
-                f"count from the end, data.{option}={number - self.n_own}."
+                f"{stated} may be {may_be} of {self.place}: give its number from the end, as in "
+                f"data.{option}=-1, or the name in quotes, as in data.{option}=\"'{reference}'\"."
             )
-        if not named and str(reference).lower() == "last":
-            return self.n_own - 1
-        if len(named) == 1:
-            return named[0]
-        if named:
-            raise DataError(
-                f"{stated} is the name of {len(named)} columns of {self.place}: give the column's "
-                "number instead."
-            )
-        had = f"it has {shortened(header) if header else f'{self.n_own} columns without names'}"
-        if near := nearest(str(reference), header):
-            had += f"; did you mean data.{option}={near[0]}"
+        had = shortened(header) if header else f"{self.n_own} columns without names"
+        near = [f"; did you mean data.{option}={name}" for name in nearest(str(reference), header)]
         raise DataError(
-            f"{stated} is not a column of {self.place}: {self._elsewhere(str(reference)) or had}."
+            f"{stated} is not a column of {self.place}: it has {had}{''.join(near[:1])}; "
+            "see also data.header, data.skip_lines and data.transpose."
         )
-
-    def _elsewhere(self, name: str) -> str:
-        """Say how a name that stands elsewhere in the file becomes that of a column."""
-        if self.layout.transpose is True:
-            is_sample = name in self.columns[-1].tolist()
-            return "data.transpose=true makes it a sample, leave that out" if is_sample else ""
-        if name in self.columns[0].tolist():
-            return "it is in the first one, set data.transpose=true if that names the columns"
-        for row in range(min(20, len(self.columns[0]))):
-            if name in [text_of(column[row]) for column in self.columns]:
-                line = self.cells.line(row + self.start)
-                return f"it is in {line}, set data.skip_lines={int(line.split()[1]) - 1}"
-        return ""
 
     def describe(self, column: int) -> str:
         """The column as messages call it, such as ``column 3 (age)``."""
@@ -294,8 +275,6 @@ class Body:
             texts = np.array([named.get(text, text) for text in texts], dtype=object)
             absent &= ~np.isin(texts.astype(str), list(named.values()))
         if not layout.own:
-            if (empty := np.flatnonzero((texts == "") & ~absent)).size:
-                raise DataError(f"{self.line(empty[0])}, {where}: the label is empty.")
             return texts, absent
         if "-" in texts and "+" in texts:  # which are two classes
             absent &= texts != "-"
@@ -356,12 +335,7 @@ class Features:
         inputs = [c for c in columns if c not in self.left_out]
         self._cells = {c: self._truths(c) for c in inputs}
         listed = layout.categories if isinstance(layout.categories, tuple) else ()
-        stated = [body.find(reference, "categories") for reference in listed]
-        if others := [c for c in stated if c not in inputs]:
-            raise DataError(
-                f"data.categories={body.reference(others[0])} is no input of {body.place}: leave "
-                "it out of the list."
-            )
+        stated = [c for c in (body.find(one, "categories") for one in listed) if c in inputs]
         plain = [c for c in inputs if c not in stated]
         cells = [(body.describe(c), self._cells[c]) for c in plain]
         form = notation(cells, layout.decimal, layout.thousands, body.place)
@@ -379,10 +353,9 @@ class Features:
         cells = self._body.columns[column]
         if not self._body.layout.own or cells.dtype != object:
             return cells
-        lower = {cell: str(cell).lower() for cell in set(cells[~self._missing[column]])}
-        if not set(lower.values()) <= set(_TRUTH):
+        if not {str(cell).lower() for cell in set(cells[~self._missing[column]])} <= set(_TRUTH):
             return cells
-        return np.array([_TRUTH.get(lower.get(cell, ""), cell) for cell in cells], dtype=object)
+        return np.array([_TRUTH.get(str(cell).lower(), cell) for cell in cells], dtype=object)
 
     def _values(self, column: int) -> list[str]:
         """Return the values of a category, in order."""
@@ -409,15 +382,13 @@ class Features:
             )
         self.left_out |= dict.fromkeys(found, "as data.index=drop says")
         for column in columns:
-            name, n_values = names[column] or "", len(set(body.columns[column].tolist()))
-            what = remedy = ""
-            repeats = _FEWEST_GROUPS <= n_values < len(body.columns[column])
-            if column in self.left_out and (column in found or body.layout.groups is not None):
+            if column in found or (column in self.left_out and body.layout.groups is not None):
                 continue
-            if repeats and _is_called(name, _NAMES_SUBJECTS):
-                what = f"names {n_values} subjects or the like in {len(body.columns[column])} rows"
-                remedy = f"data.groups={body.reference(column)} to keep the rows of each on one "
-                remedy += "side of every split, "
+            name, n_rows = names[column] or "", len(body.columns[column])
+            n_values, what, remedy = len(set(body.columns[column].tolist())), "", ""
+            if _FEWEST_GROUPS <= n_values < n_rows and _is_called(name, _NAMES_SUBJECTS):
+                what = f"names {n_values} subjects or the like in {n_rows} rows"
+                remedy = f"data.groups={name} to keep the rows of each on one side of every split, "
             elif column not in self.left_out and _is_called(name, _NAMES_PARTS, ids=False):
                 what = "seems to say in which part or fold a row is"
             elif column in self._numbers and _are_dates(self._numbers[column]):
@@ -467,23 +438,23 @@ class Features:
             return texts
         shown = many or texts
         names = ",".join(map(body.reference, shown))
-        remedy = f"leave out what identifies a row with data.drop=[{names}]"
+        remedies = [f"leave out what identifies a row with data.drop=[{names}]"]
         if not many:
             counts = ", ".join(str(len(self._values(c))) for c in texts)
-            remedy = (
-                f"set data.categories=onehot to make features of the values ({counts}), or {remedy}"
+            remedies.insert(
+                0, f"set data.categories=onehot to make features of the values ({counts})"
             )
-            if set(texts) <= set(codes):
-                remedy += ", or set 'data.categories=[]' to read numbers"
-            if str(layout.label).lower() == "last" and body.header is not None:
-                remedy += f"; the labels are {body.describe(body.label)} without data.label=NAME"
-        row = int(np.argmax(odd[shown[0]] if odd[shown[0]].any() else ~self._missing[shown[0]]))
+        if set(shown) <= set(codes):
+            remedies.append("set 'data.categories=[]' to read numbers")
+        if not many and str(layout.label).lower() == "last" and body.header is not None:
+            remedies[-1] += f"; the labels are {body.describe(body.label)} without data.label=NAME"
+        first = shown[0]
+        row = int(np.argmax(odd[first] if odd[first].any() else ~self._missing[first]))
+        what = "codes that begin with 0" if first in codes else "text"
         raise DataError(
-            f"{body.place}, {shortened(list(map(body.describe, shown)))} "
-            f"{'holds' if len(shown) == 1 else 'hold'} "
-            f"{'codes that begin with 0' if shown[0] in codes else 'text'}, such as "
-            f"{excerpt(text_of(self._cells[shown[0]][row]))} in "
-            f"{body.cells.line(row + body.start)}: {remedy}."
+            f"{body.place} has {what} in {shortened(list(map(body.describe, shown)))}, such as "
+            f"{excerpt(text_of(self._cells[first][row]))} in {body.cells.line(row + body.start)}: "
+            f"{', or '.join(remedies)}."
         )
 
     def _begins_with_zero(self, column: int) -> bool:
@@ -532,21 +503,21 @@ class Features:
         """Say what was made of categories, and what is to be seen in the columns."""
         body, found = self._body, []
         if self.codes:
-            codes = ", ".join(f"{body.describe(c)}: {len(v)}" for c, v in self.codes.items())
-            found.append(f"a feature for each value of {codes}")
+            sizes = ", ".join(f"{body.describe(c)}: {len(v)}" for c, v in self.codes.items())
+            found.append(f"a feature for each value of {sizes}")
         for column, values in self.codes.items():
-            for alike in _alike(values):
-                found.append(f"{body.describe(column)} has {' and '.join(alike)} as two values")
-        n_classes = len(set(labels[kept].tolist()))
+            found += [
+                f"{body.describe(column)} has {' and '.join(a)} as two values"
+                for a in _alike(values)
+            ]
+        n_classes = 0 if body.layout.task == "regression" else len(set(labels[kept].tolist()))
         for column in self._inputs:
             values, name = self._cells[column][kept].tolist(), body.header and body.header[column]
             # Of most columns the first values tell that they have more than there are classes.
-            if (
-                body.layout.task == "regression"
-                or len(set(values[: 2 * n_classes + 1])) > n_classes
-            ):
-                pass
-            elif n_classes == len(set(values)) == len(set(zip(values, labels[kept], strict=True))):
+            few = (
+                len(set(values[: 2 * n_classes + 1])) <= n_classes and len(set(values)) == n_classes
+            )
+            if few and len(set(zip(values, labels[kept], strict=True))) == n_classes:
                 found.append(f"{body.describe(column)} tells the label of every row")
             if column not in self.codes and name and _is_called(name, _NAMES_CODES, ids=False):
                 found.append(
@@ -562,23 +533,27 @@ class Features:
 
         A category is a feature for each of its values.
         """
-        parts: list[tuple[str, int, NDArray[np.float64]]] = []
+        names: list[str] = []
+        columns: list[int] = []
+        features: list[NDArray[np.float64]] = []
         header = self._body.header
         for i, column in enumerate(self._inputs):
             name = header[column] if header else f"x{i + 1}"
             if column not in self.codes:
-                values = self._numbers[column]
-                parts.append((name, column, values if kept.all() else values[kept]))
-                continue
-            texts = np.array([text_of(value) for value in self._cells[column][kept]], dtype=object)
-            absent = self._missing[column][kept]
-            for value in self.codes[column]:
-                part = np.where(absent, np.nan, texts == value)
-                parts.append((f"{name}={value}", column, part))
-        if not parts:
-            return np.empty((int(kept.sum()), 0)), (), ()
-        names, columns, features = zip(*parts, strict=True)
-        return np.ascontiguousarray(np.column_stack(features)), names, columns
+                names.append(name)
+                features.append(self._numbers[column][kept])
+            else:
+                texts = np.array(
+                    [text_of(cell) for cell in self._cells[column][kept]], dtype=object
+                )
+                absent = self._missing[column][kept]
+                names += [f"{name}={value}" for value in self.codes[column]]
+                features += [
+                    np.where(absent, np.nan, texts == value) for value in self.codes[column]
+                ]
+            columns += [column] * (len(names) - len(columns))
+        X = np.column_stack(features) if features else np.empty((int(kept.sum()), 0))
+        return np.ascontiguousarray(X), tuple(names), tuple(columns)
 
 
 def _alike(texts: Iterable[str]) -> list[list[str]]:
@@ -640,10 +615,3 @@ def _is_called(name: str, pattern: re.Pattern[str], ids: bool = True) -> bool:
     words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
     is_id = ids and words[-1:] in (["id"], ["ids"])
     return bool(words) and (is_id or pattern.fullmatch("".join(words)) is not None)
-
-
-def _narrowed(cells: NDArray[Any]) -> NDArray[Any]:
-    """Return cells of Excel as numbers where all of them are."""
-    if all(type(cell) in (int, float, bool) for cell in cells):
-        return cells.astype(np.float64)
-    return cells

@@ -55,27 +55,19 @@ class SplitProtocol:
         Raises
         ------
         InputError
-            A part would be empty, the set has too few rows, or sizes and a fraction are given.
+            A part would be empty, or the set has too few rows.
         """
-        if self.test_fraction is not None and (self.n_train, self.n_test) == (None, None):
-            if not 0.0 < self.test_fraction < 1.0:
-                raise InputError(
-                    f"split.test_fraction={self.test_fraction} must lie between 0 and 1, both "
-                    "excluded."
-                )
+        if self.test_fraction is not None:
             # Rounded up, so 63 of 208 at 0.3; but 0.07 * 100 is a little more than 7.
             n_test = math.ceil(round(self.test_fraction * n_samples, 9))
-            if n_test >= n_samples:
+            if not 0 < n_test < n_samples:
                 raise InputError(
-                    f"split.test_fraction={self.test_fraction} leaves no training row of "
-                    f"{n_samples}: make it smaller."
+                    f"split.test_fraction={self.test_fraction} must leave a training and a test "
+                    f"part of {n_samples} rows."
                 )
             return n_samples - n_test, n_test
-        if self.test_fraction is not None or self.n_train is None or self.n_test is None:
-            raise InputError(
-                "A split is given by split.test_fraction alone, or by split.n_train and "
-                "split.n_test with split.test_fraction=null."
-            )
+        assert self.n_train is not None  # as the config has checked
+        assert self.n_test is not None
         if self.n_train < 1 or self.n_test < 1 or self.n_train + self.n_test > n_samples:
             raise InputError(
                 f"split.n_train={self.n_train} and split.n_test={self.n_test} cannot be drawn from "

@@ -5,11 +5,12 @@ What the cells mean is found in `mklbench.data.own`.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,14 +20,17 @@ from numpy.typing import NDArray
 from mklbench.data.numbers import is_number
 from mklbench.data.schema import FileFormat, Layout
 from mklbench.errors import DataError, first_line
-from mklbench.extras import missing
 from mklbench.mat_files import is_mat
 
 # Characters of a cell in a message.
 SHOWN = 60
 _ZIP = b"PK\x03\x04"
-# An archive without a file: NumPy writes one where it is given no array.
-_EMPTY_ZIP = b"PK\x05\x06"
+# How files begin; an archive without a file is what NumPy writes where it is given no array.
+_BEGINS: dict[bytes, FileFormat] = {
+    b"PK\x05\x06": "npz",
+    b"\x93NUMPY": "npy",
+    b"PAR1": "parquet",
+}
 # A line as svmlight has it, and what may stand before the first: comments, and samples whose
 # features are all zero, which have a label alone.
 _SVMLIGHT = re.compile(
@@ -35,8 +39,7 @@ _SVMLIGHT = re.compile(
 _BEFORE_SVMLIGHT = re.compile(rb"(?:\s*(?:[-+.\deE]+[ \t]*)?(?:#[^\n]*)?\r?\n)*")
 _ARFF = re.compile(rb"(?:\s*%[^\n]*\n|\s)*@relation\s", re.IGNORECASE)
 _BEGINNING = 2**16
-# What begins a file of the old Excel, and JSON.
-_NO_TABLE = (b"\xd0\xcf\x11\xe0", b"[{", b'{"')
+_JSON = (b"[{", b'{"')
 _DELIMITERS = (",", ";", "\t", "|", "whitespace")
 # Lines that the delimiter is found from.
 _SAMPLE = 50
@@ -81,6 +84,17 @@ def shortened(names: Sequence[str], limit: int = 8) -> str:
     """List names in a message, the first few if they are many."""
     shown = ", ".join(names[:limit])
     return shown if len(names) <= limit else f"{shown}, ... ({len(names)} in all)"
+
+
+@contextlib.contextmanager
+def reading(kind: str, place: str) -> Iterator[None]:
+    """Turn whatever a library raises of a file that is not of a kind into a DataError."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:  # of damaged files libraries raise almost anything
+        raise DataError(f"{place} is not {kind}, or damaged ({first_line(error)}).") from error
 
 
 def text_of(value: Any) -> str:
@@ -147,7 +161,11 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
     if len(rows) > 1 and {len(row) for row in rows[1:]} == {len(rows[0]) + 1}:
         # R writes the names of the columns without one for the names of the rows.
         names, rows, numbers = rows[0], rows[1:], numbers[1:]
-    _require_widths(rows, numbers, layout, place)
+    _require_widths(rows, numbers, place)
+    if len(rows[0]) == 1 and layout.delimiter not in ("auto", ""):
+        raise DataError(
+            f"{place} has a single column when split at data.delimiter={delimiter!r}: correct it."
+        )
     columns = [np.array(column, dtype=object) for column in zip(*rows, strict=True)]
     if names is None:
         return Cells(columns, lines=numbers)
@@ -165,9 +183,7 @@ def _reader(lines: Sequence[str], delimiter: str) -> Any:
     )  # fmt: skip
 
 
-def _require_widths(
-    rows: Sequence[Sequence[str]], lines: Sequence[int], layout: Layout, place: str
-) -> None:
+def _require_widths(rows: Sequence[Sequence[str]], lines: Sequence[int], place: str) -> None:
     """Raise DataError for a line that has more or fewer cells than the first."""
     width = len(rows[0])
     odd = next((k for k, row in enumerate(rows) if len(row) != width), None)
@@ -178,11 +194,6 @@ def _require_widths(
             f"{place}, line {lines[odd]} has {len(rows[odd])} cells where {width} were expected"
             f"{title if begins else ''}."
         )
-    if width == 1 and layout.delimiter not in ("auto", ""):
-        raise DataError(
-            f"{place} has a single column when split at data.delimiter={layout.delimiter!r}: set "
-            "it to what separates the cells, as in 'data.delimiter=\";\"'."
-        )
 
 
 def read_parquet(content: bytes, layout: Layout, place: str) -> Cells:
@@ -191,18 +202,12 @@ def read_parquet(content: bytes, layout: Layout, place: str) -> Cells:
     Raises
     ------
     DataError
-        It cannot be read, or pyarrow is not installed.
+        It cannot be read.
     """
     import pandas as pd
 
-    if asked := missing("files", place, "pyarrow"):
-        raise DataError(asked)
-    try:
+    with reading("a parquet file", place):
         frame = pd.read_parquet(io.BytesIO(content))
-    except Exception as error:  # of damaged files pyarrow raises almost anything
-        raise DataError(
-            f"{place} is not a parquet file: it is damaged ({first_line(error)})."
-        ) from error
     index = {}
     if not isinstance(frame.index, pd.RangeIndex):
         levels = [frame.index.get_level_values(k) for k in range(frame.index.nlevels)]
@@ -215,18 +220,15 @@ def _plain(column: Any) -> NDArray[Any]:
     """Return a column of pandas as numbers, or as texts and other values."""
     from pandas.api import types
 
-    whole: NDArray[Any]
-    if types.is_integer_dtype(column.dtype) and not column.isna().any():
-        unsigned = types.is_unsigned_integer_dtype(column.dtype)
-        whole = column.to_numpy(np.uint64 if unsigned else np.int64)
-    elif types.is_numeric_dtype(column.dtype):
-        whole = column.to_numpy(np.float64, na_value=np.nan)
-    else:
-        whole = np.empty(len(column), dtype=object)
-        there = column.astype(object).where(column.notna(), None)
-        # Lists and the like are texts, as dates are.
-        whole[:] = [cell if cell is None or np.isscalar(cell) else str(cell) for cell in there]
-    return whole
+    if types.is_numeric_dtype(column.dtype):
+        exact = types.is_integer_dtype(column.dtype) and not column.isna().any()
+        kind, absent = (f"{column.dtype.kind}8", 0) if exact else ("f8", np.nan)
+        return np.asarray(column.to_numpy(kind, na_value=absent))
+    cells = np.empty(len(column), dtype=object)
+    there = column.astype(object).where(column.notna(), None)
+    # Lists and the like are texts, as dates are.
+    cells[:] = [cell if cell is None or np.isscalar(cell) else str(cell) for cell in there]
+    return cells
 
 
 def read_excel(content: bytes, layout: Layout, place: str) -> Cells:
@@ -235,33 +237,23 @@ def read_excel(content: bytes, layout: Layout, place: str) -> Cells:
     Raises
     ------
     DataError
-        It cannot be read, or has several sheets of which none is chosen; openpyxl is missing.
+        It cannot be read, or has several sheets of which none is chosen.
     """
     import pandas as pd
 
-    if asked := missing("files", place, "openpyxl"):
-        raise DataError(asked)
     options: dict[str, Any] = {"header": None, "dtype": object, "keep_default_na": False}
-    try:
+    with reading("an Excel file", place):
         sheets = pd.read_excel(io.BytesIO(content), sheet_name=None, engine="openpyxl", **options)
-    except Exception as error:  # of damaged XML openpyxl raises almost anything
-        raise DataError(
-            f"{place} is not an Excel file: it is damaged ({first_line(error)})."
-        ) from error
     filled = {name: _trimmed(sheet.iloc[layout.skip_lines :]) for name, sheet in sheets.items()}
-    found = [name for name, sheet in filled.items() if len(sheet)]
-    if layout.sheet is None and len(found) > 1:
-        raise DataError(
-            f"{place} has the sheets {shortened(found)}: choose one, as in data.sheet={found[0]}."
-        )
-    if layout.sheet is not None and layout.sheet not in found:
-        raise DataError(
-            f"data.sheet={layout.sheet} is not a sheet of {place} with rows: it has "
-            f"{shortened(found)}."
-        )
+    found = {name: sheet for name, sheet in filled.items() if len(sheet)}
     if not found:
         raise DataError(f"{place} holds no rows of data.")
-    frame = filled[layout.sheet or found[0]]
+    name = layout.sheet or next(iter(found))
+    if name not in found or (layout.sheet is None and len(found) > 1):
+        raise DataError(
+            f"{place} has the sheets {shortened(list(found))}: set data.sheet to one of them."
+        )
+    frame = found[name]
     columns = [np.array([*frame[name], None], dtype=object)[:-1] for name in frame]
     return Cells(columns, lines=[row + 1 for row in frame.index])
 
@@ -283,10 +275,8 @@ def read_arff(content: bytes, layout: Layout, place: str) -> Cells:
     """
     from scipy.io import arff
 
-    try:
+    with reading("an ARFF file of numbers and nominal values", place):
         rows, _ = arff.loadarff(io.StringIO(_decoded(content, place)))
-    except Exception as error:  # of damaged files SciPy raises almost anything
-        raise DataError(f"{place} is not an ARFF file: {first_line(error)}.") from error
     names = list(rows.dtype.names or ())
     columns = [rows[name] if rows[name].dtype.kind == "f" else
                np.array([cell.decode() for cell in rows[name]], dtype=object)
@@ -316,7 +306,7 @@ def _decoded(content: bytes, place: str) -> str:
                 (name,) = archive.namelist()
                 content = archive.read(name)
         is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-        if content.lstrip().startswith(_NO_TABLE) or (not is_wide and b"\0" in content):
+        if content.lstrip().startswith(_JSON) or (not is_wide and b"\0" in content):
             raise ValueError("it is of another kind")
         text = content.decode("utf-16" if is_wide else "utf-8-sig")
     except (ValueError, zipfile.BadZipFile) as error:
@@ -367,17 +357,14 @@ def detected(content: bytes) -> FileFormat:
     content : bytes
         The bytes of the file.
     """
-    if content.startswith(_EMPTY_ZIP):
-        return "npz"
+    for signature, kind in _BEGINS.items():
+        if content.startswith(signature):
+            return kind
     if content.startswith(_ZIP):
         if b".npy" in content[:4096]:
             return "npz"
         # The names of the files in an archive are at its end.
         return "xlsx" if b"xl/workbook.xml" in content else "text"
-    if content.startswith(b"\x93NUMPY"):
-        return "npy"
-    if content.startswith(b"PAR1"):
-        return "parquet"
     if is_mat(content):
         return "mat"
     if _ARFF.match(content):

