@@ -7,7 +7,7 @@ and pandas.
 
 from __future__ import annotations
 
-from mklbench._version import __version__ as __version__
+__version__ = "0.2.0"
 
 TYPE_CHECKING = False  # as type checkers know it; importing typing takes longer than all the rest
 if TYPE_CHECKING:
@@ -19,34 +19,21 @@ if TYPE_CHECKING:
     from mklbench.report.frames import table as table
     from mklbench.saving import load as load
 else:  # a checker that saw this would ask nobody else what the package has
+    from importlib import import_module
+
+    _MODULES = {
+        "records": "report.frames", "rendered": "report.frames", "table": "report.frames",
+        "load": "saving", "KernelTransformer": "estimators.transformers",
+    }  # fmt: skip
 
     def __getattr__(name):
-        if name in ("records", "rendered", "table"):
-            from mklbench.report import frames
-
-            return getattr(frames, name)
-        if name == "load":
-            from mklbench import saving
-
-            return saving.load
-        if name == "KernelTransformer":
-            from mklbench.estimators import transformers
-
-            return transformers.KernelTransformer
-        if name == "__all__" or name[:1].isupper():  # modules have names in lower case
-            from mklbench import estimators
-
-            if name == "__all__" or name in estimators.__all__:
-                return getattr(estimators, name)
-        if name.endswith("Display"):
-            from mklbench import displays
-
-            if name in displays.__all__:
-                return getattr(displays, name)
-        raise AttributeError(f"module 'mklbench' has no attribute {name!r}")
+        found = _MODULES.get(name)
+        if found is None and (name == "__all__" or name[:1].isupper()):  # modules are in lower case
+            found = "displays" if name.endswith("Display") else "estimators"
+        if found is None:
+            raise AttributeError(f"module 'mklbench' has no attribute {name!r}")
+        return getattr(import_module(f"mklbench.{found}"), name)
 
     def __dir__():
-        from mklbench import displays, estimators
-
-        own = ["KernelTransformer", "load", "records", "rendered", "table"]
-        return sorted([*globals(), *estimators.__all__, *displays.__all__, *own])
+        lists = [import_module(f"mklbench.{name}").__all__ for name in ("displays", "estimators")]
+        return sorted({*globals(), *_MODULES}.union(*lists))

@@ -144,11 +144,4 @@ def _reason(error: Exception) -> str:
         return first_line(error)
     mark = error.problem_mark or error.context_mark
     where = "" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: "
-    remedy = ""
-    if "'\\t'" in error.problem:
-        remedy = "; indent with spaces, not with tabs"
-    elif "duplicate key" in error.problem:
-        remedy = "; give it once"
-    elif "another document" in error.problem:
-        remedy = "; a config is one document, so leave out the lines ---"
-    return f"{where}{error.problem.removeprefix('but ').rstrip('.')}{remedy}"
+    return f"{where}{error.problem.removeprefix('but ').rstrip('.')}"

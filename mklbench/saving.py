@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mklbench._version import __version__
+from mklbench import __version__
 from mklbench.errors import InputError, first_line
 
 # Of the types in a file of skops, these need no word of the user.
@@ -36,10 +36,11 @@ class Versioned:
         values = dict(state)
         version = values.pop(_VERSION, None)
         if version != __version__:
+            before = version or "of an earlier version"
             warnings.warn(
-                f"{type(self).__name__} was saved by {_named(version)}, and this is mklbench "
-                f"{__version__}: fit it again, or install the version that saved it, as its "
-                "predictions may be others.",
+                f"{type(self).__name__} was saved by mklbench {before}, and this is {__version__}: "
+                "fit it again, or install the version that saved it, as its predictions may be "
+                "others.",
                 OtherVersionWarning,
                 stacklevel=2,
             )
@@ -74,6 +75,8 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     >>> mklbench.load("model.joblib")  # doctest: +SKIP
     KernelSVC()
     """
+    import joblib
+
     file = Path(path)
     if file.suffix not in (".joblib", ".pkl", ".skops"):
         raise InputError(
@@ -82,7 +85,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", OtherVersionWarning)
-            model = _from_skops(file, trusted) if file.suffix == ".skops" else _from_joblib(file)
+            model = _from_skops(file, trusted) if file.suffix == ".skops" else joblib.load(file)
     except InputError:
         raise
     except OSError as error:
@@ -91,24 +94,15 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     except OtherVersionWarning as error:
         raise InputError(f"{path} cannot be used: {str(error).rstrip('.')}.") from error
     except Exception as error:  # whatever the bytes that are left make of it
-        why = f"is damaged or was cut short ({type(error).__name__}): save the model again"
-        if _is_of_names(error):
-            why = (
-                f"needs what is not there ({first_line(error)}): install or define it, or fit the "
-                "model again"
-            )
-        raise InputError(f"{path} {why}.") from error
+        raise InputError(
+            f"{path} is damaged, was cut short, or needs what is not installed "
+            f"({type(error).__name__}: {first_line(error)}): save or fit the model again."
+        ) from error
     if not hasattr(model, "predict"):
         raise InputError(
             f"{path} holds a {type(model).__name__} and no model: save the fitted estimator itself."
         )
     return model
-
-
-def _from_joblib(file: Path) -> Any:
-    import joblib
-
-    return joblib.load(file)
 
 
 def _from_skops(file: Path, trusted: Sequence[str]) -> Any:
@@ -125,13 +119,3 @@ def _from_skops(file: Path, trusted: Sequence[str]) -> Any:
             f"{file} holds types that are not trusted: pass trusted={foreign} if they are yours."
         )
     return io.load(file, trusted=types)
-
-
-def _named(version: object) -> str:
-    return "an earlier mklbench" if version is None else f"mklbench {version}"
-
-
-def _is_of_names(error: Exception) -> bool:
-    """Tell whether a module or something in one is missing, which a file names."""
-    of_module = "on <module" in str(error) or str(error).startswith("module '")
-    return isinstance(error, ImportError) or (isinstance(error, AttributeError) and of_module)

@@ -128,12 +128,10 @@ def score(
     ValueError
         If the scorer does not take such predictions.
     """
-    predicted: Any = _Targets(decision)
-    if n_classes:
-        predicted = _Classes(decision, n_classes, probabilities)
+    machine: Any = _Classes(n_classes, probabilities) if n_classes else _Targets()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        value = float(get_scorer(name)(predicted, np.empty((len(y), 1)), y))
+        value = float(get_scorer(name)(machine, _as_columns(decision), y))
     return value if math.isfinite(value) else None
 
 
@@ -153,26 +151,24 @@ def calibrated(held_out: Array, codes: NDArray[np.int64], decision: Array) -> Ar
     decision : ndarray of shape (n,) or (n, k)
         Decision values of new samples.
     """
-    machine = FrozenEstimator(_Given(int(codes.max()) + 1))
+    machine = FrozenEstimator(_Classes(int(codes.max()) + 1))
     model = CalibratedClassifierCV(machine, method="sigmoid", ensemble=False)
     model.fit(_as_columns(held_out), codes)
     return np.asarray(model.predict_proba(_as_columns(decision)))
 
 
 class _Classes(ClassifierMixin, BaseEstimator):
-    """A classifier that has predicted already, whatever it is asked about."""
+    """A classifier whose samples are its decision values."""
 
-    def __init__(
-        self, decision: Array, n_classes: int, probabilities: Callable[[], Array] | None
-    ) -> None:
-        self.decision, self.n_classes, self.probabilities = decision, n_classes, probabilities
+    def __init__(self, n_classes: int, probabilities: Callable[[], Array] | None = None) -> None:
+        self.n_classes, self.probabilities = n_classes, probabilities
         self.classes_ = np.arange(n_classes)
 
-    def predict(self, X: Array) -> NDArray[np.intp]:
-        return multiclass.predict(self.decision)
-
     def decision_function(self, X: Array) -> Array:
-        return self.decision
+        return X[:, 0] if X.shape[1] == 1 else X
+
+    def predict(self, X: Array) -> NDArray[np.intp]:
+        return multiclass.predict(self.decision_function(X))
 
     def predict_proba(self, X: Array) -> Array:
         if self.probabilities is None:
@@ -181,30 +177,10 @@ class _Classes(ClassifierMixin, BaseEstimator):
 
 
 class _Targets(RegressorMixin, BaseEstimator):
-    """A regression that has predicted already."""
-
-    def __init__(self, predicted: Array) -> None:
-        self.predicted = predicted
+    """A regression whose samples are what it predicts."""
 
     def predict(self, X: Array) -> Array:
-        return self.predicted
-
-
-class _Given(ClassifierMixin, BaseEstimator):
-    """A classifier whose samples are decision values."""
-
-    def __init__(self, n_classes: int) -> None:
-        self.n_classes = n_classes
-        self.classes_ = np.arange(n_classes)
-
-    def fit(self, X: Array, y: NDArray[Any]) -> _Given:
-        return self
-
-    def decision_function(self, X: Array) -> Array:
-        return X[:, 0] if X.shape[1] == 1 else X
-
-    def predict(self, X: Array) -> NDArray[np.intp]:
-        return multiclass.predict(self.decision_function(X))
+        return X[:, 0]
 
 
 def _as_columns(decision: Array) -> Array:

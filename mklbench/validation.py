@@ -88,9 +88,7 @@ def check_flag(name: str, value: bool) -> bool:
 
 def check_positive(name: str, value: float) -> float:
     """Return `value` as a float if it is a finite number > 0."""
-    if not _is_finite(value) or not value > 0:
-        raise InputError(f"{name}={value!r} is not accepted: it must be a finite number > 0.")
-    return float(value)
+    return _checked(name, value, 0.0, math.inf, "a finite number > 0", open_below=True)
 
 
 def check_tolerance(name: str, value: float) -> float:
@@ -105,16 +103,25 @@ def check_positive_or_none(name: str, value: float | None) -> float | None:
 
 def check_not_negative(name: str, value: float) -> float:
     """Return `value` as a float if it is a finite number >= 0."""
-    if not _is_finite(value) or not value >= 0:
-        raise InputError(f"{name}={value!r} is not accepted: it must be a finite number >= 0.")
-    return float(value)
+    return _checked(name, value, 0.0, math.inf, "a finite number >= 0")
 
 
 def check_share(name: str, value: float) -> float:
     """Return `value` as a float if it is a number from 0 to 1."""
-    if not _is_finite(value) or not 0 <= value <= 1:
-        raise InputError(f"{name}={value!r} is not accepted: it must be a number from 0 to 1.")
-    return float(value)
+    return _checked(name, value, 0.0, 1.0, "a number from 0 to 1")
+
+
+def _checked(
+    name: str, value: object, low: float, high: float, kind: str, open_below: bool = False
+) -> float:
+    try:
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        number = float(value) if is_number else math.nan  # type: ignore[arg-type]
+    except OverflowError:  # an integer of more than 308 digits
+        number = math.inf
+    if not (math.isfinite(number) and low <= number <= high) or (open_below and number == low):
+        raise InputError(f"{name}={value!r} is not accepted: it must be {kind}.")
+    return number
 
 
 def check_not_empty(name: str, values: Sequence[_T]) -> Sequence[_T]:
@@ -133,16 +140,6 @@ def check_count(name: str, value: int, minimum: int = 1) -> int:
             f"{name}={value!r} is not accepted: it must be an integer of at most {_LARGEST_COUNT}."
         )
     return int(value)
-
-
-def _is_finite(value: object) -> bool:
-    """Tell whether a value is a real number that a double can hold."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return False
-    try:
-        return math.isfinite(float(value))
-    except OverflowError:  # an integer of more than 308 digits
-        return False
 
 
 def check_indices(
@@ -238,16 +235,12 @@ def check_targets(y: ArrayLike) -> NDArray[np.float64]:
         ) from error
     if targets.ndim != 1 or len(targets) == 0:
         raise InputError(f"y has shape {targets.shape}: it must be a vector of numbers.")
-    if not np.isfinite(targets).all():
-        row = int(np.flatnonzero(~np.isfinite(targets))[0])
-        raise InputError(
-            f"y holds {targets[row]} at row {row}: remove or impute NaN and infinite values."
-        )
-    row = int(np.abs(targets).argmax())
-    if abs(targets[row]) > LARGEST_TARGET:
+    refused = np.flatnonzero(~(np.abs(targets) <= LARGEST_TARGET))
+    if len(refused):
+        row = refused[0]
         raise InputError(
             f"y holds {targets[row]:g} at row {row}: targets may be up to {LARGEST_TARGET:g} in "
-            "absolute value, rescale them."
+            "absolute value, remove, impute or rescale others."
         )
     return targets
 
@@ -257,11 +250,7 @@ def check_features(name: str, X: ArrayLike, n_features: int | None = None) -> ND
 
     Where `n_features` is given, d must be equal to it.
     """
-    matrix = np.array(real_array(name, X))
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise InputError(
-            f"{name} has shape {matrix.shape}: it must be a matrix (n_samples, n_features)."
-        )
+    matrix = _matrix(name, np.array(real_array(name, X)))
     if n_features is not None and matrix.shape[1] != n_features:
         raise InputError(
             f"{name} has {matrix.shape[1]} features, but the kernels were built on {n_features} "
@@ -271,15 +260,26 @@ def check_features(name: str, X: ArrayLike, n_features: int | None = None) -> ND
     return matrix
 
 
-def check_finite(name: str, array: NDArray[np.float64]) -> None:
-    """Raise an InputError if `array`, whose last two axes are rows and columns, is not finite."""
+def _matrix(name: str, X: NDArray[Any]) -> NDArray[Any]:
+    if X.ndim != 2 or 0 in X.shape:
+        raise InputError(
+            f"{name} has shape {X.shape}: it must be a matrix (n_samples, n_features)."
+        )
+    return X
+
+
+def check_finite(name: str, array: NDArray[np.float64], first: int = 0) -> None:
+    """Raise an InputError if `array`, whose last two axes are rows and columns, is not finite.
+
+    `first` is the number of the first row in the message.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         total = array.sum()  # tells of most arrays that they are finite, in less time
     if not np.isfinite(total) and not np.isfinite(array).all():
         place = tuple(np.argwhere(~np.isfinite(array))[0])
         row, column = place[-2:]
         raise InputError(
-            f"{name} holds {array[place]} at row {row}, {column_called(int(column))}: "
+            f"{name} holds {array[place]} at row {first + row}, {column_called(int(column))}: "
             "remove or impute NaN and infinite values."
         )
 
@@ -308,15 +308,10 @@ def check_scale(
             row, column, size = start + int(place[0]), int(place[1]), float(abs(rows[place]))
     if size == 0.0 or SMALLEST_FEATURE <= size <= largest:
         return
-    held = f"{X[row, column]:g} at row {row}, {column_called(first + column)}"
-    if size > largest:
-        raise InputError(
-            f"{name} holds {held}: this kernel takes features up to {largest:g}, rescale the "
-            "column or remove the row."
-        )
     raise InputError(
-        f"{name} holds nothing larger than {held}: this kernel takes features from "
-        f"{SMALLEST_FEATURE:g} on, rescale the column."
+        f"{name} holds {X[row, column]:g} at row {row}, {column_called(first + column)}: this "
+        f"kernel takes features up to {largest:g}, the largest of them at least "
+        f"{SMALLEST_FEATURE:g}, rescale the column or remove the row."
     )
 
 
@@ -328,18 +323,9 @@ def check_streamed_features(name: str, X: ArrayLike) -> NDArray[np.floating]:
     """
     if not is_streamed(X):
         return check_training_features(name, X)
-    matrix = np.asarray(X)
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise InputError(
-            f"{name} has shape {matrix.shape}: it must be a matrix (n_samples, n_features)."
-        )
+    matrix = _matrix(name, np.asarray(X))
     for start, rows in blocks_of(matrix):
-        if not np.isfinite(rows).all():
-            row, column = np.argwhere(~np.isfinite(rows))[0].tolist()
-            raise InputError(
-                f"{name} holds {rows[row, column]} at row {start + row}, {column_called(column)}: "
-                "remove or impute NaN and infinite values."
-            )
+        check_finite(name, rows, start)
     check_scale(name, matrix)
     return matrix
 

@@ -25,7 +25,7 @@ CONFIGS = next(
 
 # In the order of the flow; a part may import from those before it and from the common ones.
 COMMON = {
-    "_version", "cores", "errors", "extras", "resources", "interruption",
+    "cores", "errors", "extras", "resources", "interruption",
     "mat_files", "memory", "own_code", "reader", "terminal",
 }  # fmt: skip
 FLOW = [
@@ -164,7 +164,7 @@ class TestImports:
 
     @pytest.mark.parametrize("part", sorted(LIBRARY))
     def test_the_library_knows_nothing_of_configs_files_or_tables(self, part: str) -> None:
-        common = {"_version", "cores", "errors", "extras", "mat_files", "memory"}
+        common = {"cores", "errors", "extras", "mat_files", "memory"}
         assert parts_imported_by(part) <= LIBRARY | common
         for name, path in modules_of(part):
             foreign = {imported.split(".")[0] for imported in imports_of(path)}

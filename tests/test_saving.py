@@ -78,7 +78,7 @@ def test_wherever_a_file_is_cut_it_is_refused(
     (skops.io.dump if ending == ".skops" else joblib.dump)(model, path)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) * cut // 100])
-    with pytest.raises(InputError, match=r"is damaged or was cut short \(\w+\): save"):
+    with pytest.raises(InputError, match="is damaged, was cut short, or needs"):
         mklbench.load(path)
 
 

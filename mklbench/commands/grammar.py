@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from mklbench._version import __version__
+from mklbench import __version__
 from mklbench.errors import InputError, unknown
 from mklbench.report.formats import FORMATS
 

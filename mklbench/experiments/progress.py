@@ -13,7 +13,6 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store
-from mklbench.own_code import last_lines
 
 # Seconds between two lines about steps; a line about a finished cell never waits.
 _INTERVAL = 10.0
@@ -82,7 +81,7 @@ class Lines:
     """One line a finished cell, and one every few seconds between, with the time left."""
 
     def __init__(self, stream: TextIO, store: Store | None = None) -> None:
-        self._stream, self._misfortune = stream, _Misfortunes(store)
+        self._stream, self._store = stream, store
         self._clock = time.monotonic
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
@@ -106,7 +105,7 @@ class Lines:
         self._n_taken += 1
         self._n_ended += not step.selects
         if record is not None and not record.is_done:
-            self._say(self._misfortune(step.cell, record))
+            self._say(_misfortune(self._store, step.cell, record))
         else:
             self._pass(step.cell.label)
 
@@ -234,23 +233,11 @@ def _mean(values: Iterable[float | None]) -> float:
     return fmean(value for value in values if value is not None)
 
 
-class _Misfortunes:
-    """Says what happened to splits without a result, the lines of code once for each error."""
-
-    def __init__(self, store: Store | None) -> None:
-        self._store = store
-        self._told: set[str] = set()
-
-    def __call__(self, cell: Cell, record: Record) -> str:
-        text = f"{cell.label} split {record.split} {record.status}: {record.reason}"
-        path = None if self._store is None else self._store.traceback_path(cell, record.split)
-        if path is not None and path.exists():
-            text += f" (traceback: {path})"
-        lines = last_lines(record.traceback or "")
-        if not lines or record.reason in self._told:
-            return text
-        self._told.add(record.reason)
-        return f"{text}\n{lines}"
+def _misfortune(store: Store | None, cell: Cell, record: Record) -> str:
+    """Return what happened to a split without a result, and where its traceback is."""
+    text = f"{cell.label} split {record.split} {record.status}: {record.reason}"
+    path = None if store is None else store.traceback_path(cell, record.split)
+    return f"{text} (traceback: {path})" if path is not None and path.exists() else text
 
 
 def duration(seconds: float) -> str:

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mklbench import resources
-from mklbench._version import __version__
+from mklbench import __version__, resources
 
 NODE_VARIABLE = "MKLBENCH_NODE"
 JOB_VARIABLE = "MKLBENCH_JOB"

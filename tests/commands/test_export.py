@@ -82,7 +82,7 @@ def test_an_exported_model_is_loaded_and_says_what_rows_it_takes(file: str) -> N
     with pytest.raises(ValueError, match=said):
         model.predict(X[:, :3])
     Path(file).write_bytes(Path(file).read_bytes()[:-100])
-    with pytest.raises(InputError, match=rf"{file} is damaged or was cut short \(\w+\): save"):
+    with pytest.raises(InputError, match=f"{file} is damaged, was cut short, or needs"):
         mklbench.load(file)
 
 

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklbench import extras
-from mklbench._version import __version__
+from mklbench import __version__, extras
 from mklbench.errors import InputError, hint
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mklbench._version import __version__
+from mklbench import __version__
 from mklbench.experiments.store import Store
 from mklbench.extras import missing
 from mklbench.report.layout.page import VERDICT_RULES, claimed
