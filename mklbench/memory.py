@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,12 +114,11 @@ def most(needs: Callable[[int], float], limit: float, n: int) -> int:
 def _size(text: str) -> float:
     if text.strip().lower() == "unlimited":
         return math.inf
-    number = text.strip().upper().removesuffix("B").removesuffix("I")
-    unit = number[-1:] if number[-1:] in ("K", "M", "G", "T") else ""
+    found = re.fullmatch(r"([0-9.e]+)\s*([KMGT]?)I?B?", text.strip(), flags=re.IGNORECASE)
     try:
-        size = float(number.removesuffix(unit)) * _UNITS[unit]
+        size = float(found[1]) * _UNITS[found[2].upper()] if found else 0.0
     except ValueError:
-        size = math.nan
+        size = 0.0
     if not 0 < size < math.inf:
         raise InputError(
             f"{VARIABLE}={text} is no size: give the memory that may be used, such as 8GiB, or "
@@ -128,17 +128,11 @@ def _size(text: str) -> float:
 
 
 def _of_system() -> Iterator[float]:
-    """Yield the bytes that are available without swapping."""
+    """Yield the bytes that are available without swapping, where Linux tells them."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:
             yield from (1024.0 * int(x.split()[1]) for x in lines if x.startswith("MemAvailable"))
-        return
     except (OSError, ValueError):
-        pass
-    try:
-        # Other systems tell the pages that are installed, of which no more than these are free.
-        yield float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, OSError, ValueError):
         return
 
 

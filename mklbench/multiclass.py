@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Real
 from typing import Any, cast
 
 import numpy as np
@@ -17,7 +16,6 @@ from mklbench.errors import InputError
 from mklbench.kernels import Bank, CrossKernels, Family, KernelOperator, Views, mixture_outputs
 from mklbench.kernels.contract import unbound
 from mklbench.solution import Mixture, Solution
-from mklbench.validation import column_called
 
 Array = NDArray[np.float64]
 Start = Array | Mixture
@@ -98,29 +96,23 @@ def checked(found: Any, solve: Solver, operator: KernelOperator) -> Solution:
     TypeError
         If it is none.
     ValueError
-        If its arrays have other shapes, or its numbers are none.
+        If its arrays have other shapes.
     """
-    if isinstance(found, Solution):
-        sizes = {"weights": operator.n_kernels, "dual_coef": operator.n_samples}
-        if found.thetas is not None:  # of kernels that it has found itself
-            sizes["weights"] = len(found.thetas)
-        wrong = [
-            f"{name} of shape {np.shape(getattr(found, name))} in place of ({size},)"
-            for name, size in sizes.items()
-            if np.shape(getattr(found, name)) != (size,)
-        ]
-        wrong += [
-            f"{name}={value!r} in place of a number"
-            for name in ("intercept", "objective", "gap")
-            if not isinstance(np.asarray(value := getattr(found, name))[()], Real)
-        ]
-        if not wrong:
-            return found
-        raise ValueError(f"{_where(solve)} returned a Solution with {' and '.join(wrong)}.")
-    raise TypeError(
-        f"{_where(solve)} returned {_short(found)}, of type {type(found).__name__}: it must return "
-        "a mklbench.solution.Solution."
-    )
+    name = _where(solve)
+    if not isinstance(found, Solution):
+        raise TypeError(
+            f"{name} returned an object of type {type(found).__name__}: it must return a "
+            "mklbench.solution.Solution."
+        )
+    # Those of a family may be of kernels that were found.
+    n_weights = operator.n_kernels if found.thetas is None else len(found.thetas)
+    shapes = np.shape(found.weights), np.shape(found.dual_coef)
+    if shapes != ((n_weights,), (operator.n_samples,)):
+        raise ValueError(
+            f"{name} returned a Solution with weights of shape {shapes[0]} and dual_coef of shape "
+            f"{shapes[1]} in place of ({n_weights},) and ({operator.n_samples},)."
+        )
+    return found
 
 
 def _where(solve: Solver) -> str:
@@ -131,11 +123,6 @@ def _where(solve: Solver) -> str:
     if code is None:
         return name
     return f"{name} ({os.path.basename(code.co_filename)}, line {code.co_firstlineno})"
-
-
-def _short(value: object) -> str:
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _side_by_side(solve: Solver) -> Callable[..., list[Solution]] | None:
@@ -218,7 +205,10 @@ def in_blocks(decide: Callable[[Any], Array], samples: NDArray[Any] | Views, row
         values = _joined(decide, samples, rows)
     infinite = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
     if len(infinite):
-        raise _overflow(samples, int(infinite[0]))
+        raise InputError(
+            f"row {infinite[0]} of the new samples is where the kernels are beyond the range of "
+            "double precision: rescale it or leave it out."
+        )
     return values
 
 
@@ -234,20 +224,6 @@ def _joined(decide: Callable[[Any], Array], Z: NDArray[Any] | Views, at_once: in
     else:
         blocks = np.array_split(Z, n_blocks, axis=axis)
     return np.concatenate([decide(block) for block in blocks])
-
-
-def _overflow(Z: NDArray[Any] | Views, row: int) -> InputError:
-    if isinstance(Z, Views):
-        return InputError(
-            f"row {row} of the new samples is where the kernels are beyond the range of double "
-            "precision: rescale it or leave it out."
-        )
-    sample = Z[row] if Z.ndim == 2 else Z[..., row, :].ravel()
-    column = int(np.abs(sample).argmax())
-    return InputError(
-        f"row {row} of the new samples holds {sample[column]:g} in {column_called(column)}, where "
-        "the kernels are beyond the range of double precision: rescale it or leave it out."
-    )
 
 
 def decision_values(

@@ -47,7 +47,6 @@ class Where:
 
     parts: tuple[str, ...]
     rules: ClassVar[Mapping[Any, Rule]] = {}
-    unknown_keys_first: ClassVar[bool] = True
 
     def __truediv__(self, key: object) -> Self:
         return type(self)((*self.parts, str(key)))
@@ -136,8 +135,7 @@ def read(
     mapping, defaults, made = where.mapping(found), defaults or {}, made or {}
     schema: Any = kind
     keys = _keys(schema, made)
-    if where.unknown_keys_first:
-        refuse_unknown(mapping, keys, where)
+    refuse_unknown(mapping, keys, where)
     done: dict[str, Any] = {}
     hints = _hints(schema)
     for item in fields(schema):
@@ -150,8 +148,6 @@ def read(
             done[item.name] = defaults[item.name]
         elif item.default is MISSING and item.default_factory is MISSING:
             done[item.name] = _field(hints[item.name], None, where / item.name)
-    if not where.unknown_keys_first:
-        refuse_unknown(mapping, keys, where)
     return kind(**done)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -131,18 +131,9 @@ class Solution(KernelMachine):
     family_gap: float | None = None
 
     def __post_init__(self) -> None:
-        for name in (
-            "objective",
-            "gap",
-            "family_gap",
-            "intercept",
-            "dual_coef",
-            "weights",
-            "thetas",
-            "expansion",
-        ):
-            value = getattr(self, name)
-            if value is not None and not np.isfinite(value).all():
+        for item in fields(self):
+            name, value = item.name, getattr(self, item.name)
+            if isinstance(value, float | np.ndarray) and not np.isfinite(value).all():
                 which = np.asarray(value)[~np.isfinite(value)].flat[0]
                 raise NotFiniteError(
                     f"the solution has {name}={which:g}, so it is none: the kernels or a "

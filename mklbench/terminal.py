@@ -59,8 +59,7 @@ def table(
     width : int or None
         How wide it may be; None for any width.
     wraps : mapping of str to int or None, default=None
-        Columns whose cells may have several lines, as all headings may, and how wide they are at
-        least.
+        Columns whose cells may have several lines, and how wide they are at least.
     spared : sequence of str, default=()
         Columns that are left out if there is no room, the first of them first.
     numbers : bool, default=False
@@ -72,19 +71,17 @@ def table(
     columns = {name: [line[j] for line in body] for j, name in enumerate(headings)}
     natural = {name: max(len(name) + _PADDING, *map(len, cells)) for name, cells in columns.items()}
     least = {
-        name: max(
-            min(natural[name], wraps.get(name, 0)),
-            _longest_word(name) + _PADDING,
-            *(_longest_word(cell) if name in wraps else len(cell) for cell in cells),
-        )
+        name: max(len(name) + _PADDING, wraps[name], *map(_longest_word, cells))
         for name, cells in columns.items()
+        if name in wraps
     }
+    least = natural | {name: min(size, natural[name]) for name, size in least.items()}
     left_out = []
-    if width is not None:
-        for name in spared:
-            if name in columns and _total(least[one] for one in columns) > width:
-                left_out.append(name)
-                del columns[name]
+    for name in spared:
+        too_wide = width is not None and _total(least[one] for one in columns) > width
+        if name in columns and too_wide:
+            left_out.append(name)
+            del columns[name]
     wide = {name: natural[name] for name in columns}
     while width is not None and _total(wide.values()) > width:
         spare = {name: size for name, size in wide.items() if size > least[name]}
@@ -92,7 +89,7 @@ def table(
             break
         wide[max(spare, key=lambda name: spare[name])] -= 1
     shown = [
-        [_in_lines(name, wide[name] - _PADDING), *(_in_lines(cell, wide[name]) for cell in cells)]
+        [name, *("\n".join(_lines(cell, wide[name])) if name in wraps else cell for cell in cells)]
         for name, cells in columns.items()
     ]
     heads, *lines = zip(*shown, strict=True)
@@ -107,10 +104,6 @@ def _lines(text: str, width: int, indent: int = 0) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def _in_lines(text: str, width: int) -> str:
-    return "\n".join(_lines(text, width))
 
 
 def _longest_word(text: str) -> int:

@@ -208,14 +208,14 @@ class TestSideBySide:
         assert asked == []
 
 
-def test_what_overflows_is_named_by_row_and_column() -> None:
+def test_what_overflows_is_named_by_its_row() -> None:
     rng = np.random.default_rng(3)
     X = rng.standard_normal((12, 2))
     bank = linear_features(X)
     solutions = multiclass.fit(svm.solve, bank, (X[:, 0] > 0).astype(int), 2)
     Z = np.array([[0.0, 1.0], [1.0, -1.5e308], [2.0, 1.0]])
     weighty = [replace(solution, weights=np.array([1e200, 1e200])) for solution in solutions]
-    with pytest.raises(InputError, match=r"row 1 of the new samples holds -1.5e\+308 in column 1"):
+    with pytest.raises(InputError, match="row 1 of the new samples is where"):
         multiclass.decision_function(bank, weighty, Z)
 
 
@@ -225,7 +225,7 @@ def test_what_overflows_in_a_stack_of_gram_matrices_is_named_by_its_row() -> Non
     weighty = [replace(solution, weights=np.array([1e10, 1e10])) for solution in solutions]
     crosses = np.ones((2, 3, 4))
     crosses[1, 2, 3] = 1e305
-    with pytest.raises(InputError, match=r"row 2 of the new samples holds 1e\+305"):
+    with pytest.raises(InputError, match="row 2 of the new samples is where"):
         multiclass.decision_function(bank, weighty, crosses)
 
 

@@ -41,29 +41,25 @@ MISTAKES = [
         "InputError: weights=3 is one number, but there are 30 kernels: pass a vector (30,) of one "
         "weight a kernel, such as numpy.eye(30)[m] for kernel m alone (own_mine.py, line 9, in "
         "helper)",
-        True,
     ),
-    ("return nothing", "NameError: name 'nothing' is not defined (own_mine.py, line 9, in", True),
+    ("return nothing", "NameError: name 'nothing' is not defined (own_mine.py, line 9, in"),
     (
         "return 3",
-        "TypeError: own_mine.solve (own_mine.py, line 12) returned 3, of type int: it must return "
-        "a mklbench.solution.Solution",
-        False,
+        "TypeError: own_mine.solve (own_mine.py, line 12) returned an object of type int: it "
+        "must return a mklbench.solution.Solution",
     ),
     (
         "import dataclasses as d; return d.replace(svm.solve(operator, y, C), dual_coef=[1.0])",
-        "returned a Solution with dual_coef of shape (1,) in place of (",
-        False,
+        "and dual_coef of shape (1,) in place of (",
     ),
 ]
 
 
 @pytest.mark.parametrize("search", ["fixed", "cv"])
-@pytest.mark.parametrize(("statement", "said", "has_lines"), MISTAKES)
+@pytest.mark.parametrize(("statement", "said"), MISTAKES)
 def test_a_mistake_is_told_with_its_place_and_recorded(
     statement: str,
     said: str,
-    has_lines: bool,
     search: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -80,8 +76,6 @@ def test_a_mistake_is_told_with_its_place_and_recorded(
     assert cli.main(["run", *cell, "results_dir=store", "--config-dir", "."]) == 1
     told = capsys.readouterr().err
     assert said in told
-    line = f'own_mine.py", line 9, in helper\n    {statement}'
-    assert (line in told) == has_lines
     record = present(Store("store").record(Cell.from_overrides(cell, config_dir="."), 0))
     assert said in present(record.error)
     assert record.status == "failed"

@@ -206,7 +206,7 @@ def test_unknown_table_is_refused_with_the_nearest_name() -> None:
     ("old", "new", "message"),
     [
         ("title: A table", "", "title=None must be a text"),
-        ("citation:", "citatoin:", "citation=None"),
+        ("citation:", "citatoin:", "did you mean citation"),
         ("published:", "publised:", "key=publised is not known: did you mean published"),
         ("metrics: [accuracy]", "metrics: [acuracy]", "did you mean accuracy"),
         ("{a: {b:", "{z: {b:", "published row=z is not known"),

@@ -107,7 +107,6 @@ def _is_number(found: object) -> bool:
 class TableWhere(Where):
     """A place in the YAML of a table, named by its file and the keys that lead to it."""
 
-    unknown_keys_first: ClassVar[bool] = False
     rules: ClassVar[Mapping[Any, Rule]] = {
         str: text,
         float: number,
