@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from mklbench.data import sources
 from mklbench.data.cache import CACHE_VARIABLE, keep
@@ -17,12 +17,12 @@ from mklbench.data.files import AbsentError, UnreadableError
 from mklbench.data.images import descriptors_path
 from mklbench.data.loading import from_bytes, from_generator
 from mklbench.data.schema import FileConfig, GeneratedConfig, parse_config
+from mklbench.data.sources import Access, Directory
 from mklbench.errors import DataError, InputError
 from mklbench.resources import read_yaml
 
 logger = logging.getLogger(__name__)
 
-Directory = str | os.PathLike[str]
 Status = Literal["ok", "absent", "unreadable", "damaged"]
 
 # Of more classes than this the list shows the number and sizes only.
@@ -42,14 +42,11 @@ class Fetched:
         the user's own file, of which no copy is needed.
     location : str
         The file in the cache, or where the data are.
-    source : str
-        The place or URL a new copy came from; otherwise as `location`.
     """
 
     name: str
     status: Literal["fetched", "cached", "local"]
     location: str
-    source: str
 
 
 @dataclass(frozen=True)
@@ -111,10 +108,7 @@ def read_files(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
 
 
 def list_rows(
-    configs: Directory | Mapping[str, Mapping[str, Any]],
-    *,
-    cache_dir: Directory | None = None,
-    mirror: Directory | None = None,
+    configs: Mapping[str, Mapping[str, Any]], **access: Unpack[Access]
 ) -> list[dict[str, Any]]:
     """One row a data set, for a table.
 
@@ -122,9 +116,9 @@ def list_rows(
 
     Parameters
     ----------
-    configs : Directory or mapping of str to mapping
-        The directory of data configurations, or what `read_configs` has read.
-    cache_dir, mirror : Directory or None, default=None
+    configs : mapping of str to mapping
+        What `read_configs` has read.
+    **access : Access
         As for `mklbench.data.load`.
 
     Returns
@@ -133,17 +127,10 @@ def list_rows(
     ("R: 97, M: 111", the positive class last), where ("embedded", "generated", "cached", "mirror",
     "upstream", "your file") and licence.
     """
-    if not isinstance(configs, Mapping):
-        configs = read_configs(configs)
-    return [_row(config, cache_dir, mirror) for config in configs.values()]
+    return [_row(config, **access) for config in configs.values()]
 
 
-def is_at_hand(
-    config: Mapping[str, Any],
-    *,
-    cache_dir: Directory | None = None,
-    mirror: Directory | None = None,
-) -> bool:
+def is_at_hand(config: Mapping[str, Any], **access: Unpack[Access]) -> bool:
     """Tell whether `load` finds a data set without a download, and has nothing to compute for it.
 
     Only whether the files are there is looked at. Of many processes that load a set that is not at
@@ -152,8 +139,8 @@ def is_at_hand(
     Parameters
     ----------
     config : mapping of str to object
-        As for `load`, as are `cache_dir` and `mirror`.
-    cache_dir, mirror : Directory or None, default=None
+        As for `load`.
+    **access : Access
         As for `mklbench.data.load`.
 
     Raises
@@ -161,24 +148,18 @@ def is_at_hand(
     InputError
         The configuration has a mistake, or the mirror does not exist.
     """
-    parsed = parse_config(settle(config, cache_dir=cache_dir, mirror=mirror))
+    parsed = parse_config(settle(config, **access))
     if isinstance(parsed, GeneratedConfig):
         return True
     edition = in_edition(parsed, parsed.edition)
-    place = sources.first_place(edition, cache_dir, mirror)
+    place = sources.first_place(edition, **access)
     if place is None or place.remote or place.layout.format != "images":
         return place is not None and not place.remote
     digest = edition.expected.digest if edition.expected is not None else ""
-    return descriptors_path(sources.folder(edition, cache_dir), digest).is_file()
+    return descriptors_path(sources.folder(edition, **access), digest).is_file()
 
 
-def fetch(
-    config: Mapping[str, Any],
-    *,
-    cache_dir: Directory | None = None,
-    mirror: Directory | None = None,
-    timeout: float | None = None,
-) -> Fetched:
+def fetch(config: Mapping[str, Any], **access: Unpack[Access]) -> Fetched:
     """Put a verified copy of a data set into the cache, so that no network is needed later.
 
     Unlike `load`, this copies from a mirror directory too, and fails if the cache cannot be
@@ -194,47 +175,40 @@ def fetch(
         No place has the data, or the cache cannot be written.
     """
     if _lacks_path(config):
-        return Fetched(str(config["name"]), "local", "your file", "your file")
+        return Fetched(str(config["name"]), "local", "your file")
     parsed = parse_config(config)
     if isinstance(parsed, GeneratedConfig):
-        return Fetched(parsed.name, "local", "generated", "generated")
+        return Fetched(parsed.name, "local", "generated")
     *others, last = _editions(parsed)
-    where: dict[str, Any] = {"cache_dir": cache_dir, "mirror": mirror, "timeout": timeout}
     try:
         for edition in others:
             try:
-                return _fetched(edition, where)
+                return _fetched(edition, **access)
             except DataError as error:
                 logger.warning("%s The pooled rows are fetched instead.", error)
-        return _fetched(last, where)
+        return _fetched(last, **access)
     except OSError as error:
         raise DataError(
-            f"The download cache {sources.folder(parsed, cache_dir)} cannot be written "
+            f"The download cache {sources.folder(parsed, **access)} cannot be written "
             f"({error.strerror or error}): set {CACHE_VARIABLE} to a directory you can write to."
         ) from error
 
 
-def _fetched(config: FileConfig, where: Mapping[str, Any]) -> Fetched:
+def _fetched(config: FileConfig, **access: Unpack[Access]) -> Fetched:
     """Keep what a mirror directory has, which is not kept by finding it, and say where it is."""
-    found = sources.resolve(config, partial(from_bytes, config), keep=keep, **where)
+    found = sources.resolve(config, partial(from_bytes, config), keep=keep, **access)
     place = found.place
     if not place.cache_paths:
         status: Literal["cached", "local"] = "cached" if place.kind == "cache" else "local"
-        return Fetched(config.name, status, place.location, place.location)
+        return Fetched(config.name, status, place.location)
     for content, path in zip(found.contents, place.cache_paths, strict=True):
         if not place.remote:
             keep(content, path)
     kept = " + ".join(map(str, place.cache_paths))
-    return Fetched(config.name, "fetched", kept, place.location)
+    return Fetched(config.name, "fetched", kept)
 
 
-def verify(
-    config: Mapping[str, Any],
-    *,
-    cache_dir: Directory | None = None,
-    mirror: Directory | None = None,
-    timeout: float | None = None,
-) -> list[Verified]:
+def verify(config: Mapping[str, Any], **access: Unpack[Access]) -> list[Verified]:
     """Check the content of a data set at every place but upstream.
 
     Parameters are those of `load`. An absent copy is no fault: the set is in order when no result
@@ -252,9 +226,9 @@ def verify(
         dataset = from_generator(parsed)
         return [Verified(parsed.name, "generated", "generated", "ok", dataset.digest)]
     return [
-        _verified(edition, place, timeout)
+        _verified(edition, place, access.get("timeout"))
         for edition in _editions(parsed)
-        for place in sources.places(edition, cache_dir, mirror)
+        for place in sources.places(edition, **access)
         if place.kind != "upstream"
     ]
 
@@ -278,9 +252,7 @@ def _verified(config: FileConfig, place: sources.Place, timeout: float | None) -
     return Verified(name, place.kind, place.location, "ok", dataset.digest)
 
 
-def _row(
-    config: Mapping[str, Any], cache_dir: Directory | None, mirror: Directory | None
-) -> dict[str, Any]:
+def _row(config: Mapping[str, Any], **access: Unpack[Access]) -> dict[str, Any]:
     """The row of one set; the numbers of a file's set are those its configuration expects."""
     row: dict[str, Any] = {key: config.get(key, "") for key in ("name", "title", "licence")}
     row |= {"n": None, "d": None, "classes": "", "where": "your file"}
@@ -292,8 +264,8 @@ def _row(
         dataset = from_generator(parsed)
         (n, d), classes, where = dataset.X.shape, dataset.class_counts, "generated"
     else:
-        edition = settle(config, cache_dir=cache_dir, mirror=mirror).get("edition", "pooled")
-        place = sources.first_place(in_edition(parsed, edition), cache_dir, mirror)
+        edition = settle(config, **access).get("edition", "pooled")
+        place = sources.first_place(in_edition(parsed, edition), **access)
         kind = "nowhere" if place is None else place.kind
         where = {"cache": "cached", "path": "your file"}.get(kind, kind)
         if (expected := parsed.expected) is None:

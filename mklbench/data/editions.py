@@ -8,25 +8,17 @@ follows from the configuration alone, so that recorded results are found without
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Unpack
 
 from mklbench.data.schema import Edition, FileConfig, Layout, Source, parse_config
-from mklbench.data.sources import first_place
+from mklbench.data.sources import Access, first_place
 from mklbench.errors import InputError
 
-Directory = str | os.PathLike[str]
 
-
-def settle(
-    config: Mapping[str, Any],
-    *,
-    cache_dir: Directory | None = None,
-    mirror: Directory | None = None,
-) -> dict[str, Any]:
+def settle(config: Mapping[str, Any], **access: Unpack[Access]) -> dict[str, Any]:
     """Replace what a data configuration leaves open: ``edition: auto``.
 
     The edition is official where a copy of the official file is in the cache or in a mirror
@@ -36,7 +28,7 @@ def settle(
     ----------
     config : mapping of str to object
         Of a data set, as a plain dict.
-    cache_dir, mirror : Directory or None, default=None
+    **access : Access
         As for `mklbench.data.load`.
 
     Returns
@@ -47,7 +39,7 @@ def settle(
     if not isinstance(parsed, FileConfig):
         return dict(config)
     try:
-        place = first_place(in_edition(parsed, "official"), cache_dir, mirror)
+        place = first_place(in_edition(parsed, "official"), **access)
     except InputError:  # about the mirror: said when data are loaded; records need none
         place = None
     found = place is not None and not place.remote

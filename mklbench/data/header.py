@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mklbench.data.numbers import is_number, plain_number
 from mklbench.data.schema import Layout
-from mklbench.data.tables import Cells, excerpt, text_of
+from mklbench.data.tables import Cells, text_of
 from mklbench.errors import DataError
 
 # What pandas takes for missing, and what others write, in lower case.
@@ -42,7 +42,7 @@ def has_header(cells: Cells, layout: Layout, place: str) -> bool:
         return True
     answer = _answer(first, cells, layout)
     if answer is None:
-        shown = ", ".join(excerpt(cell) for cell in first[:4])
+        shown = ", ".join(map(repr, first[:4]))
         more = ", ..." if len(first) > 4 else ""
         raise DataError(
             f"{place} begins with {shown}{more}, which may be the names of the columns or a "

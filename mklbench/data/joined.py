@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mklbench.data.numbers import plain_number
-from mklbench.data.own import UNNAMED, Body, Table
+from mklbench.data.numbers import Notation, notation, plain_number
+from mklbench.data.own import UNNAMED, Body, Table, missing_in
 from mklbench.data.schema import Layout
-from mklbench.data.tables import Cells, excerpt, text_of
+from mklbench.data.tables import Cells, text_of
 from mklbench.errors import DataError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Of these one names the samples.
 _FIRST_COLUMNS = 10
@@ -51,14 +49,19 @@ def joined_table(files: Sequence[Cells], names: Sequence[str], layout: Layout, p
             f"{place} have the same columns, so that they seem to be parts of one table: put them "
             "under each other in one file, and name the rows of each part with split=file."
         )
-    frames = _by_sample(bodies, names, place)
-    shared = [name for name in frames[0].index if all(name in of.index for of in frames[1:])]
-    columns: dict[str, Any] = {}
+    keys = _keys(bodies, place)
+    rows = [
+        {text_of(cell): row for row, cell in enumerate(body.columns[key])}
+        for body, key in zip(bodies, keys, strict=True)
+    ]
+    shared = [name for name in rows[0] if all(name in of for of in rows[1:])]
+    columns: dict[str, NDArray[Any]] = {}
     bounds = [0]
-    for frame, view in zip(frames, names, strict=True):
-        for name, cells in frame.loc[shared].items():
+    for body, key, at, view in zip(bodies, keys, rows, names, strict=True):
+        for called, found in _columns(body, key, view).items():
+            name, cells = called, found[[at[sample] for sample in shared]]
             if name in columns:
-                odd = np.flatnonzero(columns[name].astype(str) != cells.to_numpy().astype(str))
+                odd = np.flatnonzero(columns[name].astype(str) != cells.astype(str))
                 if not odd.size:
                     continue  # such as the label in each of the files
                 if name in (str(layout.label), str(layout.groups)):
@@ -67,11 +70,11 @@ def joined_table(files: Sequence[Cells], names: Sequence[str], layout: Layout, p
                         f"{shared[odd[0]]}: leave it in one of the files."
                     )
                 name = f"{view}: {name}"
-            columns[str(name)] = cells.to_numpy()
+            columns[name] = cells
         bounds.append(len(columns))
     index = {"samples": np.array(shared, dtype=object)}
     table = Body(Cells(list(columns.values()), list(columns), index), layout, place).table()
-    n_others = len(set().union(*(frame.index for frame in frames))) - len(shared)
+    n_others = len(set().union(*rows)) - len(shared)
     dropped = (f"{n_others} not in every file",) if n_others else ()
     return replace(
         table.in_views(bounds, names),
@@ -80,60 +83,60 @@ def joined_table(files: Sequence[Cells], names: Sequence[str], layout: Layout, p
     )
 
 
-def _by_sample(bodies: Sequence[Body], views: Sequence[str], place: str) -> list[pd.DataFrame]:
-    """Return the columns of each file by the names of its samples.
+def _keys(bodies: Sequence[Body], place: str) -> list[int]:
+    """Return the column of each file that names its samples: the first, or one of the same name.
 
-    These are the column of different cells, of each file, that shares the most with the first.
+    Of several ways the one is taken in which the files share the most samples.
     """
-    import pandas as pd  # which most runs do not need
+    options = [[body.n_own if len(body.columns) > body.n_own else 0 for body in bodies]]
+    headers = [body.header or [] for body in bodies]
+    for name in headers[0][:_FIRST_COLUMNS]:
+        if all(header.count(name) == 1 for header in headers):
+            options.append([header.index(name) for header in headers])
 
-    named = [_names(body) for body in bodies]
-    for body, columns in zip(bodies, named, strict=True):
-        if not columns:
-            raise DataError(
-                f"{body.place} has no column that names each sample once, by which files are "
-                "joined: give it one, as its first column."
-            )
-    sets = [{c: set(names) for c, names in columns.items()} for columns in named]
+    def shared(option: Sequence[int]) -> int:
+        names = [_names(body, column) for body, column in zip(bodies, option, strict=True)]
+        return len(set.intersection(*names))
 
-    def best(wanted: set[str], k: int) -> tuple[int, int]:
-        return max((len(wanted & names), -c) for c, names in sets[k].items())
-
-    others = range(1, len(bodies))
-    first = max(sets[0], key=lambda c: (min(best(sets[0][c], k)[0] for k in others), -c))
-    chosen = [first, *(-best(sets[0][first], k)[1] for k in others)]
-    called = [body.reference(c) for body, c in zip(bodies, chosen, strict=True)]
-    if not min(best(sets[0][first], k)[0] for k in others):
-        shown = " and ".join(excerpt(of[c][0]) for of, c in zip(named[:2], chosen, strict=False))
+    keys = max(options, key=shared)
+    if not shared(keys):
         raise DataError(
-            f"{place} share no name of a sample, such as {shown}: the first column, or one that "
-            "has the same name in all files, has to name the samples alike."
+            f"{place} share no name of a sample: the first column, or one that has the same name "
+            "in all files, has to name each sample once, and alike in all of them."
         )
     # An index without a name is called "index" in what is read of a parquet file.
-    keys = [body.header[c] if body.header else "" for body, c in zip(bodies, chosen, strict=True)]
-    unnamed = any(key == "index" or UNNAMED.fullmatch(key) for key in keys)
-    if all(name.isdigit() for name in named[0][first]) and (unnamed or len(set(called)) > 1):
+    called = {h[key] if h else "" for h, key in zip(headers, keys, strict=True)}
+    unnamed = any(name == "index" or UNNAMED.fullmatch(name) for name in called)
+    are_numbers = all(name.isdigit() for name in _names(bodies[0], keys[0]))
+    if are_numbers and (unnamed or len(called) > 1):
         raise DataError(
-            f"{place} would be joined by the numbers in {' and '.join(called)}, which may agree by "
-            "chance: give the columns that name the samples the same name in all files."
+            f"{place} would be joined by the numbers in "
+            f"{' and '.join(b.describe(c) for b, c in zip(bodies, keys, strict=True))}, which may "
+            "agree by chance: give the columns that name the samples the same name in all files."
         )
-    return [
-        pd.DataFrame(
-            {body.header[c] if body.header else f"{view}{c + 1}": body.in_points(c)
-             for c in range(body.n_own) if c != key},
-            index=of[key],
-        )
-        for body, of, key, view in zip(bodies, named, chosen, views, strict=True)
-    ]  # fmt: skip
+    return keys
 
 
-def _names(body: Body) -> dict[int, list[str]]:
-    """Return the columns that may name the samples, with their texts."""
-    found = {}
-    n_all = len(body.columns)
-    for column in [*range(body.n_own, n_all), *range(min(body.n_own, _FIRST_COLUMNS))]:
-        names = [text_of(value) for value in body.columns[column]]
-        measured = any(plain_number(name) is not None and not name.isdigit() for name in names)
-        if len(set(names)) == len(names) and "" not in names and not measured:
-            found[column] = names
+def _names(body: Body, column: int) -> set[str]:
+    """Return the names that a column has for the samples; none where it cannot name them."""
+    names = [text_of(value) for value in body.columns[column]]
+    measured = any(plain_number(name) is not None and not name.isdigit() for name in names)
+    found = set(names)
+    return set() if measured or "" in found or len(found) < len(names) else found
+
+
+def _columns(body: Body, key: int, view: str) -> dict[str, NDArray[Any]]:
+    """Return the columns of a file by name, without its key, with numbers as such."""
+    layout, found = body.layout, {}
+    columns = [(body.describe(c), body.columns[c]) for c in range(body.n_own)]
+    form = notation(columns, layout.decimal, layout.thousands, body.place)
+    for column, (described, cells) in enumerate(columns):
+        if column == key:
+            continue
+        if cells.dtype == object and form != Notation():
+            numbers = form.numbers(cells)
+            if not np.isnan(numbers[~missing_in(cells, layout)]).any():
+                cells = numbers
+        name = body.header[column] if body.header else f"{view}{column + 1}"
+        found[described if name in found else name] = cells
     return found

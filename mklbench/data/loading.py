@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +31,7 @@ from mklbench.data.schema import (
     ViewConfig,
     parse_config,
 )
+from mklbench.data.sources import Access
 from mklbench.data.split_files import read_splits
 from mklbench.data.splits import absent_class
 from mklbench.data.tables import (
@@ -47,26 +47,15 @@ from mklbench.errors import DataError
 from mklbench.extras import missing
 
 
-def load(
-    config: Mapping[str, Any],
-    *,
-    cache_dir: str | os.PathLike[str] | None = None,
-    mirror: str | os.PathLike[str] | None = None,
-    timeout: float | None = None,
-) -> Dataset:
+def load(config: Mapping[str, Any], **access: Unpack[Access]) -> Dataset:
     """Load a data set and apply the choices of its configuration.
 
     Parameters
     ----------
     config : mapping of str to object
         The content of one ``configs/data/NAME.yaml`` as a plain dict, overrides applied.
-    cache_dir : str, os.PathLike[str] or None, default=None
-        Directory of downloads; default as `mklbench.data.sources.cache_directory`.
-    mirror : str, os.PathLike[str] or None, default=None
-        Directory or URL; default the environment variable MKLBENCH_MIRROR.
-    timeout : float or None, default=None
-        Seconds without a byte after which a download is given up; default the environment
-        variable MKLBENCH_TIMEOUT, else 20.
+    **access : Access
+        Where it is looked for: the options `cache_dir`, `mirror` and `timeout`.
 
     Raises
     ------
@@ -75,17 +64,16 @@ def load(
     DataError
         The data cannot be had, read or verified; the message lists what was tried.
     """
-    parsed = parse_config(settle(config, cache_dir=cache_dir, mirror=mirror))
+    parsed = parse_config(settle(config, **access))
     if isinstance(parsed, GeneratedConfig):
         return with_choices(from_generator(parsed), parsed)
     edition = in_edition(parsed, parsed.edition)
-    accept = partial(from_bytes, edition)
-    found = sources.resolve(edition, accept, cache_dir=cache_dir, mirror=mirror, timeout=timeout)
+    found = sources.resolve(edition, partial(from_bytes, edition), **access)
     place = found.place
     source = "embedded" if place.kind == "embedded" else place.location
     dataset = replace(found.accepted, source=source)
     if place.layout.format == "images":
-        directory = sources.folder(edition, cache_dir)
+        directory = sources.folder(edition, **access)
         dataset = described(dataset, found.contents[0], directory)
     if parsed.splits_file is not None:
         stated = read_splits(parsed.splits_file, option="data.splits_file")
@@ -125,9 +113,10 @@ _TABLES = {"text": read_text, "parquet": read_parquet, "xlsx": read_excel, "arff
 def parse_files(
     contents: Sequence[bytes], layout: Layout, place: str, names: Sequence[str] = ()
 ) -> Table:
-    """Parse the files of a data set, whose rows are taken one after the other.
+    """Parse the files of a data set.
 
-    Those of the user's own are joined by the names of their samples, and are a view each.
+    The rows of those of the catalogue are taken one after the other; those of the user's own are
+    joined by the names of their samples, and are a view each.
 
     Parameters
     ----------
@@ -146,11 +135,9 @@ def parse_files(
         A file cannot be parsed, or the files do not have the same number of features.
     """
     contents = [unpack(content, place) for content in contents]
+    if layout.format == "text" and not layout.own:  # parts of one table
+        contents = [b"\n".join(contents)]
     formats = [detected(c) if layout.format == "auto" else layout.format for c in contents]
-    if layout.sheet is not None and "xlsx" not in formats:
-        raise DataError(
-            f"data.sheet={layout.sheet} is of an Excel file, and {place} is none: leave it out."
-        )
     if formats[0] == "svmlight":
         return parse_svmlight(contents, layout, place)
     if formats[0] in _ONE_FILE and len(contents) == 1:
@@ -171,15 +158,7 @@ def parse_files(
         cells.append(transposed(read) if turned or layout.transpose is True else read)
     if len(cells) == 1:
         return table_of(cells[0], layout, place)
-    if layout.own:
-        return joined_table(cells, names, layout, place)
-    tables = [table_of(one, layout, f"{place}, file {k}") for k, one in enumerate(cells, 1)]
-    return Table(
-        X=np.vstack([table.X for table in tables]),
-        labels=tuple(label for table in tables for label in table.labels),
-        feature_names=tables[0].feature_names,
-        dropped_rows=sum(table.dropped_rows for table in tables),
-    )
+    return joined_table(cells, names, layout, place)
 
 
 def from_bytes(

@@ -21,7 +21,7 @@ from mklbench.data.dataset import Split
 from mklbench.data.header import MARKS, has_header
 from mklbench.data.numbers import Notation, notation, plain_number
 from mklbench.data.schema import ColumnReference, Layout
-from mklbench.data.tables import Cells, excerpt, shortened, text_of
+from mklbench.data.tables import Cells, shortened, text_of
 from mklbench.errors import DataError, nearest
 
 # Those of the marks that are labels elsewhere, and numbers that stand for a missing value.
@@ -193,20 +193,6 @@ class Body:
     def reference(self, column: int) -> str:
         """What an option calls the column: its name, or its number where it has none."""
         return self.header[column] if self.header and self.header[column] else str(column + 1)
-
-    def in_points(self, column: int) -> NDArray[Any]:
-        """Return a column, its numbers as such where they are written otherwise."""
-        cells, layout = self.columns[column], self.layout
-        if cells.dtype == object and self._notation != Notation():
-            numbers = self._notation.numbers(cells)
-            if not np.isnan(numbers[~missing_in(cells, layout)]).any():
-                return numbers
-        return cells
-
-    @cached_property
-    def _notation(self) -> Notation:
-        texts = [(self.describe(c), self.columns[c]) for c in range(self.n_own)]
-        return notation(texts, self.layout.decimal, self.layout.thousands, self.place)
 
     @cached_property
     def label(self) -> int:
@@ -441,9 +427,8 @@ class Features:
         remedies = [f"leave out what identifies a row with data.drop=[{names}]"]
         if not many:
             counts = ", ".join(str(len(self._values(c))) for c in texts)
-            remedies.insert(
-                0, f"set data.categories=onehot to make features of the values ({counts})"
-            )
+            onehot = f"set data.categories=onehot to make features of the values ({counts})"
+            remedies = [onehot, *remedies]
         if set(shown) <= set(codes):
             remedies.append("set 'data.categories=[]' to read numbers")
         if not many and str(layout.label).lower() == "last" and body.header is not None:
@@ -453,7 +438,7 @@ class Features:
         what = "codes that begin with 0" if first in codes else "text"
         raise DataError(
             f"{body.place} has {what} in {shortened(list(map(body.describe, shown)))}, such as "
-            f"{excerpt(text_of(self._cells[first][row]))} in {body.cells.line(row + body.start)}: "
+            f"{text_of(self._cells[first][row])!r} in {body.cells.line(row + body.start)}: "
             f"{', or '.join(remedies)}."
         )
 
@@ -473,7 +458,7 @@ class Features:
         if (odd := np.flatnonzero(~np.isfinite(numbers) & ~absent)).size:
             cell = text_of(self._cells[column][odd[0]])
             raise DataError(
-                f"{body.line(odd[0])}, {body.describe(column)}: {excerpt(cell)} is not a finite "
+                f"{body.line(odd[0])}, {body.describe(column)}: {cell!r} is not a finite "
                 f"number: correct it, or set data.missing={cell[:60]} to drop such rows."
             )
         self._numbers[column] = numbers
@@ -489,15 +474,11 @@ class Features:
     def require_most(self, incomplete: NDArray[np.bool_], labelled: NDArray[np.bool_]) -> None:
         """Raise DataError where most rows of a user's own file would be dropped."""
         body = self._body
-        if not body.layout.own or body.layout.missing or 2 * incomplete.sum() <= labelled.sum():
-            return
-        counts = {c: int((self._missing[c] & labelled).sum()) for c in self._inputs}
-        worst = max(counts, key=lambda c: counts[c])
-        raise DataError(
-            f"{body.place} has a missing value in {incomplete.sum()} of {labelled.sum()} rows, "
-            f"most of them ({counts[worst]}) in {body.describe(worst)}: leave columns out with "
-            f"data.drop=[{body.reference(worst)}], or set data.impute=mean or median."
-        )
+        if body.layout.own and not body.layout.missing and 2 * incomplete.sum() > labelled.sum():
+            raise DataError(
+                f"{body.place} has a missing value in {incomplete.sum()} of {labelled.sum()} rows: "
+                "leave columns out with data.drop, or set data.impute=mean or median."
+            )
 
     def notes(self, labels: NDArray[Any], kept: NDArray[np.bool_]) -> tuple[str, ...]:
         """Say what was made of categories, and what is to be seen in the columns."""
@@ -506,20 +487,17 @@ class Features:
             sizes = ", ".join(f"{body.describe(c)}: {len(v)}" for c, v in self.codes.items())
             found.append(f"a feature for each value of {sizes}")
         for column, values in self.codes.items():
-            found += [
-                f"{body.describe(column)} has {' and '.join(a)} as two values"
-                for a in _alike(values)
-            ]
+            for alike in _alike(values):
+                found.append(f"{body.describe(column)} has {' and '.join(alike)} as two values")
         n_classes = 0 if body.layout.task == "regression" else len(set(labels[kept].tolist()))
         for column in self._inputs:
-            values, name = self._cells[column][kept].tolist(), body.header and body.header[column]
+            values = self._cells[column][kept].tolist()
             # Of most columns the first values tell that they have more than there are classes.
-            few = (
-                len(set(values[: 2 * n_classes + 1])) <= n_classes and len(set(values)) == n_classes
-            )
-            if few and len(set(zip(values, labels[kept], strict=True))) == n_classes:
+            few = values if len(set(values[: 2 * n_classes + 1])) <= n_classes else []
+            if n_classes == len(set(few)) == len({*zip(few, labels[kept], strict=False)}) > 0:
                 found.append(f"{body.describe(column)} tells the label of every row")
-            if column not in self.codes and name and _is_called(name, _NAMES_CODES, ids=False):
+            name = body.header[column] if body.header else ""
+            if column not in self.codes and _is_called(name, _NAMES_CODES, ids=False):
                 found.append(
                     f"{body.describe(column)} is read as numbers, and "
                     f"data.categories=[{name}] makes features of its values"

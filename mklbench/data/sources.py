@@ -14,7 +14,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
 from mklbench.data.cache import (
@@ -33,6 +33,26 @@ logger = logging.getLogger(__name__)
 
 PlaceKind = Literal["embedded", "path", "cache", "mirror", "upstream"]
 Accepted = TypeVar("Accepted")
+Directory = str | os.PathLike[str]
+
+
+class Access(TypedDict, total=False):
+    """Where data sets are looked for, in place of what the environment says.
+
+    Attributes
+    ----------
+    cache_dir : Directory or None
+        Directory of downloads (`mklbench.data.cache.cache_directory`).
+    mirror : Directory or None
+        Directory or URL; else the environment variable MKLBENCH_MIRROR.
+    timeout : float or None
+        Seconds without a byte after which a download is given up; else the environment
+        variable MKLBENCH_TIMEOUT, else 20.
+    """
+
+    cache_dir: Directory | None
+    mirror: Directory | None
+    timeout: float | None
 
 
 @dataclass(frozen=True)
@@ -83,11 +103,7 @@ class Found(Generic[Accepted]):
     accepted: Accepted
 
 
-def places(
-    config: FileConfig,
-    cache_dir: str | os.PathLike[str] | None = None,
-    mirror: str | os.PathLike[str] | None = None,
-) -> Iterator[Place]:
+def places(config: FileConfig, **access: Unpack[Access]) -> Iterator[Place]:
     """The places that may hold the files, in the order in which they are tried.
 
     A mirror that is a directory is read where it is; what a mirror or an upstream server sends is
@@ -100,14 +116,14 @@ def places(
     """
     remote = [source for source in config.sources if source.kind in ("mirror", "url")]
     # Looked at before anything is read, so that a mistake in it shows whatever is cached.
-    mirror = mirror_location(mirror) if remote else None
+    mirror = mirror_location(access.get("mirror")) if remote else None
     for source in config.sources:
         if source.kind == "embedded":
             yield Place("embedded", tuple(map(_embedded_path, source.locations)), source.layout)
         elif source.kind == "path":
             paths = tuple(os.path.expanduser(location) for location in source.locations)
             yield Place("path", paths, source.layout)
-    directory = folder(config, cache_dir)
+    directory = folder(config, **access)
     kept: set[tuple[str, ...]] = set()
     for source in remote:
         if source.basenames not in kept:
@@ -124,9 +140,9 @@ def places(
             yield Place("mirror", files, source.layout, cache_paths)
 
 
-def folder(config: FileConfig, cache_dir: str | os.PathLike[str] | None = None) -> Path:
+def folder(config: FileConfig, **access: Unpack[Access]) -> Path:
     """The directory in the cache that is the set's own."""
-    return cache_directory(cache_dir) / (config.folder or config.name)
+    return cache_directory(access.get("cache_dir")) / (config.folder or config.name)
 
 
 def resolve(
@@ -134,9 +150,7 @@ def resolve(
     accept: Callable[[Sequence[bytes], Layout, str], Accepted],
     *,
     keep: Callable[[bytes, Path], None] = keep_or_warn,
-    cache_dir: str | os.PathLike[str] | None = None,
-    mirror: str | os.PathLike[str] | None = None,
-    timeout: float | None = None,
+    **access: Unpack[Access],
 ) -> Found[Accepted]:
     """Find the first place whose content is accepted; keep what a server sends in the cache.
 
@@ -149,8 +163,8 @@ def resolve(
         it makes of them, or raises `DataError` to refuse them.
     keep : callable, default=keep_or_warn
         Puts the bytes of a file at a path in the cache.
-    cache_dir, mirror, timeout : str, os.PathLike[str] or None or float or None, default=None
-        As `cache_directory`, `mirror_location`, `download_timeout`.
+    **access : Access
+        Where it is looked for.
 
     Returns
     -------
@@ -162,10 +176,10 @@ def resolve(
         No place has the data; the message lists what was tried.
     """
     tried, bad = [], []
-    for place in places(config, cache_dir, mirror):
+    for place in places(config, **access):
         called = place.describe()
         try:
-            contents = read_place(place, timeout)
+            contents = read_place(place, access.get("timeout"))
             accepted = accept(contents, place.layout, called)
         except DataError as error:
             text = str(error).removeprefix(called).lstrip(" ,:").rstrip(".")
@@ -186,19 +200,15 @@ def resolve(
     names = [" and ".join(s.locations) for s in config.sources if s.kind == "mirror"]
     remedy = (
         f"set {MIRROR_VARIABLE} to a directory or URL that has {names[0]}"
-        if names and mirror_location(mirror) is None
+        if names and mirror_location(access.get("mirror")) is None
         else "check the network or the mirror"
     )
     raise DataError(f"data={config.name} could not be had from {'; '.join(tried)}: {remedy}.")
 
 
-def first_place(
-    config: FileConfig,
-    cache_dir: str | os.PathLike[str] | None = None,
-    mirror: str | os.PathLike[str] | None = None,
-) -> Place | None:
+def first_place(config: FileConfig, **access: Unpack[Access]) -> Place | None:
     """The first place that seems to have the files; a URL is taken at its word."""
-    for place in places(config, cache_dir, mirror):
+    for place in places(config, **access):
         if place.remote or all(Path(location).is_file() for location in place.locations):
             return place
     return None

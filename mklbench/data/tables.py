@@ -22,8 +22,6 @@ from mklbench.data.schema import FileFormat, Layout
 from mklbench.errors import DataError, first_line
 from mklbench.mat_files import is_mat
 
-# Characters of a cell in a message.
-SHOWN = 60
 _ZIP = b"PK\x03\x04"
 # How files begin; an archive without a file is what NumPy writes where it is given no array.
 _BEGINS: dict[bytes, FileFormat] = {
@@ -72,12 +70,6 @@ class Cells:
         """Say where a row stands in the file, as in "line 3"."""
         number = row + 1 + (self.names is not None) if self.lines is None else self.lines[row]
         return f"line {number}"
-
-
-def excerpt(cell: object) -> str:
-    """A cell in a message, its beginning if it is long."""
-    text = str(cell)
-    return repr(text) if len(text) <= SHOWN else f"{text[:SHOWN]!r}..."
 
 
 def shortened(names: Sequence[str], limit: int = 8) -> str:
@@ -149,11 +141,6 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
         raise DataError(
             f"{place}, line {before + 1} cannot be split into cells ({error})."
         ) from error
-    if layout.own and start and lines[start - 1].startswith("#"):
-        # NumPy writes the names of the columns as a comment.
-        above = [name.strip() for name in next(_reader([lines[start - 1].lstrip("# ")], delimiter))]
-        if len(above) == len(rows[0]) > 1:
-            rows, numbers = [above, *rows], [start, *numbers]
     width = len(rows[-1]) - 1
     if width and "" in (rows[0][width:] or [""]) and all(row[-1] == "" for row in rows[1:]):
         rows = [row[:width] for row in rows]  # behind a delimiter at the end of each line

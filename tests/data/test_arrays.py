@@ -115,9 +115,7 @@ def test_text_files_are_taken_one_after_the_other() -> None:
     table = parse_files([b"1,2,a\n3,4,b\n", b"5,6,a"], Layout(), "the file")
     np.testing.assert_array_equal(table.X, [[1, 2], [3, 4], [5, 6]])
     assert table.labels == ("a", "b", "a")
-    with pytest.raises(
-        DataError, match=r"the file, file 2, line 1, column 2: 'x' is not a finite number"
-    ):
+    with pytest.raises(DataError, match=r"the file, line 4, column 2: 'x' is not a finite number"):
         parse_files([b"1,2,a\n3,4,b\n", b"5,x,a"], Layout(), "the file")
 
 

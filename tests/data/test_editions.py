@@ -169,7 +169,7 @@ def test_verify_and_list_know_both_editions(mirror: Path, configs: Path) -> None
     ]
     write_official(mirror, OFFICIAL)
     assert [(copy.place, copy.status) for copy in verify(CONFIG)][1] == ("mirror", "ok")
-    assert list_rows(configs / "data")[0]["where"] == "mirror"
+    assert list_rows(read_configs(configs / "data"))[0]["where"] == "mirror"
 
 
 def test_an_edition_needs_an_official_file() -> None:

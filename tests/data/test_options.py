@@ -117,7 +117,7 @@ def test_the_list_has_a_row_a_set_and_says_where_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MKLBENCH_MIRROR", raising=False)
-    rows = {row["name"]: row for row in list_rows(CONFIG_DIRECTORY, cache_dir=tmp_path)}
+    rows = {row["name"]: row for row in list_rows(CONFIGS, cache_dir=tmp_path)}
     assert set(rows) == set(CONFIGS)
     assert (rows["wpbc"]["n"], rows["wpbc"]["d"]) == (194, 33)
     assert rows["sonar"]["classes"] == "R: 97, M: 111"
@@ -132,7 +132,7 @@ def test_the_list_has_a_row_a_set_and_says_where_it_is(
     (tmp_path / "sonar" / "sonar.all-data").touch()
     rows = {
         row["name"]: row
-        for row in list_rows(CONFIG_DIRECTORY, cache_dir=tmp_path, mirror=tmp_path / "mirror")
+        for row in list_rows(CONFIGS, cache_dir=tmp_path, mirror=tmp_path / "mirror")
     }
     assert rows["sonar"]["where"] == "cached"
     assert rows["pima"]["where"] == "mirror"
@@ -142,7 +142,7 @@ def test_the_list_has_a_row_a_set_and_says_where_it_is(
 def test_the_list_counts_the_features_that_are_used(tmp_path: Path) -> None:
     changed = CONFIGS["ionosphere"] | {"drop_constant": True, "noise_features": 25}
     (tmp_path / "ionosphere.yaml").write_text(yaml.safe_dump(changed))
-    (row,) = list_rows(tmp_path, cache_dir=tmp_path)
+    (row,) = list_rows(read_configs(tmp_path), cache_dir=tmp_path)
     assert row["d"] == 33 + 25
 
 

@@ -162,9 +162,7 @@ class TestMissing:
         made = frame()
         made.loc[5:, "b"] = np.nan
         path = csv(tmp_path, made)
-        assert "a missing value in 19 of 24 rows, most of them (19) in column 2 (b)" in refusal(
-            path
-        )
+        assert "has a missing value in 19 of 24 rows: leave columns out with" in refusal(path)
         assert read(path, drop=["b"]).X.shape == (N, 3)
         kept = read(path, impute="mean")
         assert np.isnan(kept.X).sum() == 19
@@ -435,19 +433,19 @@ def test_text_of_other_programs(tmp_path: Path) -> None:
     of_r = '"a" "b" "sick"\n' + "".join(
         f'"p{k}" {a} {b} "{y}"\n' for k, (a, b, y) in enumerate(rows)
     )
-    of_numpy = "# a,b,sick\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows)
+    with_comments = "# of May\na,b,sick\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows)
     of_weka = (
         "% made\n@relation x\n@attribute a numeric\n@attribute b real\n@attribute sick {yes,no}\n"
         "@data\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows)
     )
-    for text in (of_r, of_numpy, of_weka, of_numpy.replace(",", "  \t ")):
+    for text in (of_r, with_comments, of_weka, with_comments.replace(",", "  \t ")):
         dataset = read(csv(tmp_path, text))
         assert dataset.feature_names == ("a", "b")
         assert_array_equal(dataset.X, X[:, :2])
         assert dataset.y.tolist() == [int(label == "yes") for label in SICK]
-    (tmp_path / "own.csv").write_bytes(gzip.compress(of_numpy.encode()))
+    (tmp_path / "own.csv").write_bytes(gzip.compress(with_comments.encode()))
     assert_array_equal(read(tmp_path / "own.csv").X, X[:, :2])
-    (tmp_path / "own.csv").write_bytes(of_numpy.encode("utf-16"))
+    (tmp_path / "own.csv").write_bytes(with_comments.encode("utf-16"))
     assert_array_equal(read(tmp_path / "own.csv").X, X[:, :2])
 
 
@@ -509,15 +507,15 @@ class TestSeveralFiles:
     def test_that_agree_by_chance_are_refused(self, tmp_path: Path) -> None:
         one = frame()[["a", "sick"]].assign(id=range(1, N + 1))
         two = frame()[["c"]].assign(nr=range(1, N + 1))
-        assert "joined by the numbers in id and nr" in self.joined(tmp_path, one, two)
+        assert "share no name of a sample" in self.joined(tmp_path, one, two)
+        by_first = [made[made.columns[::-1]] for made in (one, two)]
+        assert "joined by the numbers in column 1 (id) and" in self.joined(tmp_path, *by_first)
         one, two = one.rename(columns={"id": ""}), two.rename(columns={"nr": ""})
         assert "joined by the numbers in" in self.joined(tmp_path, one, two)
         # Measurements that are all different name no sample.
         named = one[["a", "sick"]].assign(id=[f"P{k}" for k in range(N)])
         lower = frame()[["a", "b"]].assign(id=[f"p{k} " for k in range(N)])
-        assert "share no name of a sample, such as 'P0' and 'p0'" in self.joined(
-            tmp_path, named, lower
-        )
+        assert "share no name of a sample" in self.joined(tmp_path, named, lower)
 
     def test_may_be_joined_by_numbers_of_one_name(self, tmp_path: Path) -> None:
         made = frame().assign(patient=7 * INDEX + 1000)
