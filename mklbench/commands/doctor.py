@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mklbench import __version__, extras, memory
-from mklbench.data.cache import MIRROR_VARIABLE, cache_directory, is_http, mirror_location
+from mklbench.data.files import MIRROR_VARIABLE, cache_directory, is_http, mirror_location
 from mklbench.errors import InputError, first_line
 from mklbench.experiments import provenance
 from mklbench.experiments.store import Store

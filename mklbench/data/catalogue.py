@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from mklbench.data import sources
-from mklbench.data.cache import CACHE_VARIABLE, keep
 from mklbench.data.editions import in_edition, settle
-from mklbench.data.files import AbsentError, UnreadableError
+from mklbench.data.files import CACHE_VARIABLE, AbsentError, UnreadableError, keep
 from mklbench.data.images import descriptors_path
 from mklbench.data.loading import from_bytes, from_generator
 from mklbench.data.schema import FileConfig, GeneratedConfig, parse_config

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 VERSION = 1
 
-Image = NDArray[np.float64]  # (height, width, 3), from 0 to 1
 Mask = NDArray[np.bool_]  # (height, width)
 Array = NDArray[np.float64]
 
@@ -61,21 +60,30 @@ _BY_WORDS = {"colour_words": "colours", "words_inside": "locals", "words_border"
 
 def measure(photograph: NDArray[np.uint8]) -> Parts:
     """Measure one photograph (height, width, 3)."""
-    from skimage.color import rgb2gray, rgb2lab
+    from scipy.ndimage import distance_transform_edt
+    from skimage.color import rgb2gray, rgb2hsv, rgb2lab
+    from skimage.transform import resize
 
-    image = _scaled(photograph)
+    scale = _SIDE / min(photograph.shape[:2])
+    shape = [round(length * scale) for length in photograph.shape[:2]]
+    image = resize(photograph, shape, anti_aliasing=True)
     grey, lab = rgb2gray(image), rgb2lab(image)
+    hsv, _ = np.histogramdd(rgb2hsv(image).reshape(-1, 3), bins=_HSV_BINS, range=((0, 1),) * 3)
     foreground = find_foreground(lab)
+    reach = _BORDER * min(foreground.shape)
+    near_inside: Array = distance_transform_edt(foreground)
+    near_outside: Array = distance_transform_edt(~foreground)
+    border = (near_inside <= reach) & (near_outside <= reach)
     points, local = _local_descriptors(grey)
     at_points = tuple(points.T)
     return {
-        "hsv": _hsv(image),
+        "hsv": hsv.ravel(),
         "colour_words": lab[::2, ::2][foreground[::2, ::2]],
         "hog": _gradients(grey),
         "lbp": _patterns(grey),
         "gabor": _energies(grey),
         "words_inside": local[foreground[at_points]],
-        "words_border": local[_border(foreground)[at_points]],
+        "words_border": local[border[at_points]],
     }
 
 
@@ -85,7 +93,8 @@ def learn_codebooks(measured: Iterable[Parts]) -> dict[str, Array]:
     rows: dict[str, list[Array]] = {"colours": [], "locals": []}
     for parts in measured:
         for name, codebook in _BY_WORDS.items():
-            rows[codebook].append(_sample(parts[name], _SAMPLED, generator))
+            drawn = generator.permutation(len(parts[name]))[:_SAMPLED]
+            rows[codebook].append(parts[name][np.sort(drawn)])
     sizes = {"colours": _COLOUR_WORDS, "locals": _LOCAL_WORDS}
     return {name: _k_means(np.vstack(found), sizes[name]) for name, found in rows.items()}
 
@@ -123,36 +132,6 @@ def find_foreground(lab: Array) -> Mask:
         return np.ones((height, width), dtype=bool)
     found: Mask = closing(saliency > threshold_otsu(saliency), disk(3))
     return found
-
-
-def _scaled(photograph: NDArray[np.uint8]) -> Image:
-    from skimage.transform import resize
-
-    height, width = photograph.shape[:2]
-    scale = _SIDE / min(height, width)
-    shape = (round(height * scale), round(width * scale))
-    image: Image = resize(photograph, shape, anti_aliasing=True)
-    return image
-
-
-def _border(foreground: Mask) -> Mask:
-    """The pixels near the outline of the foreground."""
-    from scipy.ndimage import distance_transform_edt
-
-    reach = _BORDER * min(foreground.shape)
-    near_inside: Array = distance_transform_edt(foreground)
-    near_outside: Array = distance_transform_edt(~foreground)
-    return (near_inside <= reach) & (near_outside <= reach)
-
-
-def _hsv(image: Image) -> Array:
-    """Joint histogram of hue, saturation and value over all pixels."""
-    from skimage.color import rgb2hsv
-
-    histogram, _ = np.histogramdd(
-        rgb2hsv(image).reshape(-1, 3), bins=_HSV_BINS, range=((0, 1), (0, 1), (0, 1))
-    )
-    return histogram.ravel()
 
 
 def _gradients(grey: Array) -> Array:
@@ -211,11 +190,6 @@ def _local_descriptors(grey: Array) -> tuple[NDArray[np.intp], Array]:
     rows, columns = np.indices(found.shape[:2])
     points = np.stack([rows, columns], axis=-1).reshape(-1, 2) * _STEP + _RADIUS
     return points, found.reshape(len(points), -1)
-
-
-def _sample(rows: Array, n_rows: int, generator: np.random.Generator) -> Array:
-    """Return at most `n_rows` of `rows` (k, d), drawn at random and in their order."""
-    return rows[np.sort(generator.permutation(len(rows))[:n_rows])]
 
 
 def _k_means(rows: Array, n_words: int) -> Array:

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.data import image_descriptors
-from mklbench.data.cache import keep_or_warn
 from mklbench.data.dataset import Dataset
-from mklbench.data.files import untar
+from mklbench.data.files import keep_or_warn, untar
 from mklbench.data.image_descriptors import Parts
 from mklbench.data.own import Table
 from mklbench.data.schema import Layout

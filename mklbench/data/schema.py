@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from mklbench.data.cache import is_http
 from mklbench.data.dataset import Distance
+from mklbench.data.files import is_http
 from mklbench.data.numbers import Decimal
 from mklbench.data.preprocessing import ScalingName
 from mklbench.errors import InputError

@@ -17,15 +17,16 @@ from pathlib import Path
 from typing import Generic, Literal, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
-from mklbench.data.cache import (
+from mklbench.data.files import (
     MIRROR_VARIABLE,
+    AbsentError,
     cache_directory,
     download_timeout,
     is_http,
     keep_or_warn,
     mirror_location,
+    read,
 )
-from mklbench.data.files import AbsentError, read
 from mklbench.data.schema import FileConfig, Layout
 from mklbench.errors import DataError
 
@@ -42,7 +43,7 @@ class Access(TypedDict, total=False):
     Attributes
     ----------
     cache_dir : Directory or None
-        Directory of downloads (`mklbench.data.cache.cache_directory`).
+        Directory of downloads (`mklbench.data.files.cache_directory`).
     mirror : Directory or None
         Directory or URL; else the environment variable MKLBENCH_MIRROR.
     timeout : float or None

@@ -17,7 +17,7 @@ import pytest
 from data_fakes import NOWHERE, TOY_DIGEST, TOY_TEXT, toy_config
 
 from mklbench.data import fetch, load, verify
-from mklbench.data.cache import (
+from mklbench.data.files import (
     _warned_directories,
     cache_directory,
     download_timeout,
@@ -255,7 +255,7 @@ def test_a_failed_write_leaves_the_old_file(
     def full_disk(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("mklbench.data.cache.os.fsync", full_disk)
+    monkeypatch.setattr("mklbench.data.files.os.fsync", full_disk)
     assert load(toy_config(f"{server.url}/good/toy.data")).digest == TOY_DIGEST
     assert files_in(cache) == ["toy.data"]
     assert cached.read_bytes() == b"old"
@@ -309,7 +309,7 @@ def test_the_cache_is_the_argument_then_the_variable_then_the_checkout(
     monkeypatch.delenv("MKLBENCH_CACHE")
     assert cache_directory() == Path(__file__).resolve().parents[2] / "datasets" / "cache"
     installed = tmp_path / "site-packages" / "mklbench" / "data" / "settings.py"
-    monkeypatch.setattr("mklbench.data.cache.__file__", str(installed))
+    monkeypatch.setattr("mklbench.data.files.__file__", str(installed))
     assert cache_directory().name == "mklbench"
 
 
