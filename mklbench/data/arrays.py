@@ -1,7 +1,7 @@
 """Files that hold arrays, NumPy's and MATLAB's, and svmlight's: to a `Table`.
 
-Which arrays are the labels and the inputs follows from the names that the field uses, then from
-what is there alone. Of two that would do none is taken: the sentence names both.
+Which arrays are the labels and the inputs follows from the names that the field uses, unless it is
+said. Of two that would do none is taken: the sentence names both.
 """
 
 from __future__ import annotations
@@ -30,11 +30,6 @@ _LABELS = ("y",), ("label", "labels", "target", "targets", "gt", "gnd", "truth",
 _INPUTS = ("x", "data", "features", "fea", "inputs")
 # Arrays of the two parts of a fixed split, as x_train, Xtrain and train_X.
 _XY = re.compile(r"(x|y)_?(train|val\w*|test)|(train|val\w*|test)_?(x|y)")
-# Arrays of the rows of a part of a split, as train_1, trn1, trainIdx, val1, ...
-PART = re.compile(
-    r"(?:idx_?)?(?P<part>trn?|train(?:ing)?|val(?:id(?:ation)?)?|tst|te(?:st)?)"
-    r"(?:_?(?:idx|ind|index|indices|rows?))?_?(?P<number>\d*)|folds?"
-)
 _Arrays = Mapping[str, Any]
 
 
@@ -169,15 +164,14 @@ def read_mat(content: bytes, place: str) -> dict[str, Any]:
 def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Table:
     """Parse files of lines ``label index:value ...``.
 
-    Indices are from 1, as LIBSVM has them, or from 0 with ``layout.zero_based`` and in a file of
-    the user's own that has one of 0.
+    Indices are from 1, as LIBSVM has them, or from 0 where there is one of 0.
 
     Parameters
     ----------
     contents : sequence of bytes
         The bytes of each file; the number of features is the largest index in any of them.
     layout : Layout
-        Says where indices begin.
+        What is said of rows and labels.
     place : str
         Where the files are, in messages.
 
@@ -188,10 +182,9 @@ def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Tab
     """
     from sklearn.datasets import load_svmlight_files
 
-    zero_based = "auto" if layout.own else layout.zero_based
     with reading("in svmlight's format", place):
         found = load_svmlight_files(
-            list(map(io.BytesIO, contents)), zero_based=zero_based, query_id=True
+            list(map(io.BytesIO, contents)), zero_based="auto", query_id=True
         )
     X = np.vstack([rows.toarray() for rows in found[::3]])
     if not X.size:
@@ -225,7 +218,9 @@ def _of_arrays(
     if layout.groups is not None:
         groups = texts(arrays.get(str(layout.groups), ()))
         if len(groups or ()) != len(labels):
-            raise _absent("groups", str(layout.groups), named, place)
+            raise DataError(
+                f"data.groups={layout.groups} is no array with a value a row of {place}."
+            )
     views = [] if inputs is None else _matrices(arrays, inputs, len(labels), place)
     columns = [column for view in views for column in view.T] + [np.array(labels, object)]
     columns += [] if groups is None else [np.array(groups, object)]
@@ -273,12 +268,10 @@ def _matrices(arrays: _Arrays, inputs: str, n_samples: int, place: str) -> list[
     value = np.asarray(arrays[inputs])
     views = [np.asarray(item) for item in (value.ravel() if value.dtype == object else [value])]
     for view in views:
-        if view.dtype.kind not in "biuf":
-            raise DataError(f"{place} has an array {inputs} that does not hold numbers.")
-        if view.ndim != 2 or n_samples not in view.shape:
+        if view.dtype.kind not in "biuf" or view.ndim != 2 or n_samples not in view.shape:
             raise DataError(
-                f"{place} has inputs {inputs} of shape {view.shape} for {n_samples} labels: one "
-                "row of inputs a label is needed."
+                f"{place} has inputs {inputs} of shape {view.shape} and type {view.dtype} for "
+                f"{n_samples} labels: a row of numbers a label is needed."
             )
     # A square array has its rows first, as most files do.
     return [view if len(view) == n_samples else view.T for view in views]
@@ -332,61 +325,33 @@ def _choice(arrays: _Arrays, layout: Layout, place: str) -> tuple[str | None, st
     """Return the names of the inputs, None for labels alone, and of the labels."""
     label, inputs = str(layout.label), layout.inputs
     if label.lower() == LAST and LAST not in arrays:
-        label = _label({k: v for k, v in arrays.items() if k != layout.groups}, place)
-    for option, name, accepted in (("label", label, ()), ("inputs", inputs, (AUTO, NONE))):
-        if name not in (*arrays, *accepted):
-            raise _absent(option, name, arrays, place)
-    if inputs in arrays or inputs == NONE:
-        return None if inputs == NONE else inputs, label
-    others = {name: value for name, value in arrays.items() if name != label}
-    return _inputs(others, len(texts(arrays[label]) or ()), place), label
+        first, second = ([n for n in arrays if n.lower() in usual] for usual in _LABELS)
+        vectors = [n for n, v in arrays.items() if np.size(v) == max(np.shape(v), default=0) > 1]
+        others = [name for name in vectors if name != layout.groups and texts(arrays[name])]
+        label = _single(first or second or others, "label", place) or ""
+        if not label:
+            raise DataError(
+                f"{place} holds no vector of labels, only {shortened(sorted(arrays))}: name "
+                "the file that has them, or the array with data.label=NAME."
+            )
+    n_samples = len(texts(arrays.get(label)) or ())
+    if inputs == AUTO:  # a usual name, or the only table with a row a label; not a kernel
+        shapes = {name: np.shape(value) for name, value in arrays.items() if name != label}
+        tables = [n for n, s in shapes.items() if len(s) == 2 and s.count(n_samples) == 1 < min(s)]
+        usual = [name for name in arrays if name.lower() in _INPUTS]
+        inputs = _single(usual or tables, "inputs", place) or NONE
+    for option, name in (("label", label), ("inputs", inputs)):
+        if name not in arrays and (option, name) != ("inputs", NONE):
+            near = hint(name, arrays, f"data.{option}=")
+            raise DataError(f"data.{option}={name} is no array of {place}: {near}.")
+    return None if inputs == NONE else inputs, label
 
 
-def _label(arrays: _Arrays, place: str) -> str:
-    vectors = [name for name, value in arrays.items() if len(texts(value) or ()) > 1]
-    for usual in _LABELS:
-        if named := [name for name in vectors if name.lower() in usual]:
-            return _only(named, "label", place)
-    shapes = {name: np.shape(arrays[name]) for name in vectors}
-    flat = [name for name, shape in shapes.items() if len(shape) == 1 or min(shape) < 2]
-    if others := [name for name in flat if not PART.fullmatch(name.lower())]:
-        return _only(others, "label", place)
-    raise DataError(
-        f"{place} holds no vector of labels, only {shortened(sorted(arrays)) or 'nothing'}: name "
-        "the file that has them, or the array with data.label=NAME."
-    )
-
-
-def _inputs(others: _Arrays, n_samples: int, place: str) -> str | None:
-    def fits(value: Any, n_axes: int = 1) -> bool:
-        array = np.asarray(value)
-        if array.dtype == object and array.size:
-            return all(fits(item, n_axes) for item in array.ravel())
-        return (
-            array.dtype.kind in "biuf"
-            and array.ndim == 2
-            and array.shape.count(n_samples) >= n_axes
+def _single(names: Sequence[str], option: str, place: str) -> str | None:
+    """Return the only one of some names; None if there is none."""
+    if len(names) > 1:
+        raise DataError(
+            f"{place} has several arrays that may be the {option.rstrip('s')}s, "
+            f"{', '.join(sorted(names))}: set data.{option}={min(names)} to take one of them."
         )
-
-    fitting = [name for name, value in others.items() if fits(value)]
-    if usual := [name for name in fitting if name.lower() in _INPUTS]:
-        return _only(usual, "inputs", place)
-    if any(fits(value, 2) for value in others.values()):  # a file of kernels
-        return None
-    named = [name for name in fitting if not PART.fullmatch(name.lower())]
-    tables = [name for name in named if min(np.shape(others[name])) > 1]
-    return _only(tables, "inputs", place) if tables else None
-
-
-def _only(names: list[str], option: str, place: str) -> str:
-    if len(names) == 1:
-        return names[0]
-    raise DataError(
-        f"{place} has several arrays that may be the {option.rstrip('s')}s, "
-        f"{', '.join(sorted(names))}: set data.{option}={sorted(names)[0]} to take one of them."
-    )
-
-
-def _absent(option: str, name: str, arrays: Iterable[str], place: str) -> DataError:
-    near = hint(name, arrays, f"data.{option}=")
-    return DataError(f"data.{option}={name} is no array of {place}: {near}.")
+    return names[0] if names else None

@@ -266,9 +266,8 @@ class Body:
             absent &= texts != "-"
         if layout.task == "regression":
             form = notation([(where, texts)], layout.decimal, layout.thousands, self.place)
-            if form != Notation():
-                numbers = form.numbers(texts)
-                texts = np.where(np.isnan(numbers), texts, numbers.astype(str).astype(object))
+            numbers = form.numbers(texts)
+            texts = np.where(np.isnan(numbers), texts, numbers.astype(str).astype(object))
         else:
             what = f"{self.place}, {where} has labels"
             require_one_form(texts[~absent], what, "data.label_names")

@@ -143,8 +143,8 @@ class Layout:
         whose descriptors are the inputs; "auto": what the first bytes of the file tell.
     inputs : str
         Name of the array of inputs, whose `label` is a name, too. In a MATLAB file it may be a
-        cell with one array a view, (n, d) or (d, n). "auto": by its usual names, or the only one
-        that fits (`mklbench.data.arrays`); "none": there are labels alone.
+        cell with one array a view, (n, d) or (d, n). "auto": by its usual names
+        (`mklbench.data.arrays`); "none": there are labels alone.
     struct : str or None
         The variable of a MATLAB file whose fields the arrays are, besides the fields train
         and test: rows of 1-based numbers, one a split. None: the arrays are variables themselves.
@@ -166,8 +166,6 @@ class Layout:
         cells is a number.
     skip_lines : FromZero
         Lines to pass over at the top of the file, before the header.
-    zero_based : bool
-        Whether the indices of an svmlight file begin at 0 rather than 1.
     label : ColumnReference
         The column of the class labels: a name, a number from 1 (negative from the end), "last".
     drop : tuple of ColumnReference
@@ -199,7 +197,6 @@ class Layout:
     struct: str | None = None
     delimiter: Annotated[str, read_sign] = ","
     skip_lines: FromZero = 0
-    zero_based: bool = False
     header: Literal[True, False, "auto"] = False
     per_class: FromOne = 1
     sheet: str | None = None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mklbench.data.arrays import PART, read_mat, read_npz
+from mklbench.data.arrays import read_mat, read_npz
 from mklbench.data.files import read_file, unpack
 from mklbench.data.schema import Layout
 from mklbench.data.splits import Rows
@@ -29,6 +30,11 @@ from mklbench.errors import DataError, InputError
 FirstRow = Literal["auto"] | int
 
 _PARTS = ("train", "validation", "test")
+# Arrays of the rows of a part of a split, as train_1, trn1, trainIdx, val1, ...
+_ARRAY = re.compile(
+    r"(?:idx_?)?(?P<part>trn?|train(?:ing)?|val(?:id(?:ation)?)?|tst|te(?:st)?)"
+    r"(?:_?(?:idx|ind|index|indices|rows?))?_?(?P<number>\d*)|folds?"
+)
 _PART_OF = {"tr": "train", "va": "validation", "ts": "test", "te": "test"}
 _REMEDY = (
     'give JSON such as [{"train": [0, 1], "test": [2]}], or arrays train_1, test_1, train_2, ...'
@@ -230,7 +236,7 @@ def _of_arrays(arrays: Mapping[str, Any], place: str) -> list[Any]:
     """Return the splits of arrays that are called by their parts and numbers, or a fold's array."""
     found: dict[int, dict[str, Any]] = {}
     for name, array in arrays.items():
-        named = PART.fullmatch(name.lower())
+        named = _ARRAY.fullmatch(name.lower())
         if named is None or not (named["number"] or name.lower().startswith("fold")):
             continue
         rows = np.ravel(array).tolist()

@@ -157,7 +157,7 @@ def draw_split(
 ) -> tuple[Rows, Rows]:
     """Draw the training and the test rows of a split of any kind; rows of a group stay together.
 
-    Parameters, returns and raised errors as of `random_split`; `groups` (n,) are codes.
+    Parameters, returns and raised errors as of `random_split`; `groups` (n,) are codes from 0.
     """
     if protocol.kind is None and groups is None:
         return random_split(y, digest, index, protocol)
@@ -168,11 +168,8 @@ def draw_split(
         )
     if protocol.kind == "time":
         return _folded(y, protocol.folds or 5, 0, None, "time")[index]
-    if protocol.kind == "loo":
-        test = np.array([index])
-    elif protocol.kind == "groups":
-        assert groups is not None  # as `n_splits` has checked
-        test = np.flatnonzero(groups == np.unique(groups)[index])
+    if protocol.kind in ("loo", "groups"):
+        test = np.flatnonzero((np.arange(len(y)) if groups is None else groups) == index)
     else:
         test = _drawn(y, digest, index, protocol, groups)
     return _require_classes(y, np.setdiff1d(np.arange(len(y)), test), test)

@@ -117,7 +117,7 @@ def test_a_cell_of_inputs_is_views(tmp_path: Path) -> None:
         ({"X": X}, {}, "holds no vector of labels, only X: name the file that has them"),
         ({"X": X, "y": Y}, {"label": "z"}, "data.label=z is no array of"),
         ({"X": X, "y": Y}, {"inputs": "Z"}, "data.inputs=Z is no array of"),
-        ({"X": X, "y": Y[:5]}, {"inputs": "X"}, "of shape (6, 3) for 5 labels"),
+        ({"X": X, "y": Y[:5]}, {}, "of shape (6, 3) and type float64 for 5 labels"),
         ({"X": X, "y": np.eye(6)[:, :2]}, {"label": "y"}, "y of shape (6, 2) that are no vector"),
         ({"X": X, "y": Y * np.nan}, {}, "has no row without a missing value"),
         ({"X": X + np.inf, "y": Y}, {}, "column 1: 'inf' is not a finite number"),

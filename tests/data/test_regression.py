@@ -37,7 +37,7 @@ def test_targets_of_an_svmlight_file_keep_their_digits(tmp_path: Path) -> None:
     np.testing.assert_array_equal(dataset.targets, [0.123456789, -7.0, 3.0])
     assert dataset.X.shape == (3, 2)
     shifted = lines.replace("1:2", "0:2").replace("1:1 2", "0:1 2").replace("2:", "1:")
-    zero_based = loaded(tmp_path / "b.txt", shifted, format="svmlight", zero_based=True)
+    zero_based = loaded(tmp_path / "b.txt", shifted, format="svmlight")
     np.testing.assert_array_equal(zero_based.X, dataset.X)
 
 
