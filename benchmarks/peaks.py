@@ -86,7 +86,7 @@ class Fit:
         return multiclass.fit(self._solve(), operator, np.digitize(value, ends), self.n_classes)
 
     def _samples(self, X: np.ndarray) -> np.ndarray:
-        if self.kernel in ("precomputed", "unpacked"):
+        if self.kernel == "precomputed":
             return kernels.gaussian(X).combine(np.ones(1))[None]
         return X
 
@@ -174,7 +174,6 @@ _BANKS: tuple[tuple[str, Mapping[str, Any], int], ...] = (
     ("product_gaussians", {}, 20),
     ("isotropic_gaussians", {}, 5),
     ("precomputed", {}, 5),
-    ("unpacked", {}, 5),
     ("Descriptors", {}, 5),
     ("Normalised", {"base": "single"}, 5),
     ("Normalised", {"base": "simplemkl"}, 2),

@@ -14,7 +14,7 @@ from sklearn.utils.validation import column_or_1d
 from mklbench.displays.drawing import LINE, axes_or_new, n_lines, wrapped
 from mklbench.displays.models import chosen_kernels, fitted_model, transformed
 from mklbench.errors import InputError
-from mklbench.kernels.gram_matrices import centre, inner_products_of
+from mklbench.kernels.gram_matrices import PackedTriangles, centre
 from mklbench.validation import check_choice
 
 if TYPE_CHECKING:
@@ -266,7 +266,8 @@ def _target(y: NDArray[Any], by_class: bool) -> Array:
 
 def _alignments(grams: Sequence[Callable[[], Array]], n_samples: int) -> Array:
     """Return the centred alignments (K, K) of matrices, 0 of those that are constant."""
-    products = inner_products_of(lambda m: centre(grams[m]()), len(grams), n_samples)
+    centred = (centre(gram()) for gram in grams)
+    products = PackedTriangles.of(n_samples, centred, len(grams)).inner_products()
     norms = np.sqrt(products.diagonal())
     scales = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     return scales[:, None] * products * scales

@@ -42,7 +42,6 @@ from mklbench.kernels import (
     resolve,
     rows_of,
     takes_sparse,
-    unpacked,
 )
 from mklbench.kernels.builders.grams import cross_stack, named_grams, training_stack
 from mklbench.kernels.builders.named import takes_matrices
@@ -146,8 +145,6 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
     # The module of its algorithm.
     _algorithm: ClassVar[str]
     _views: FittedViews | None
-    # Whether it learns from one combination of the kernels, known before.
-    _at_fixed_weights: ClassVar[bool] = False
     # Whether one machine learns from a combination of the kernels.
     _combines: ClassVar[bool] = True
     # Of the parameters that `solve` does not check, as scikit-learn declares them.
@@ -204,8 +201,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
                 responses = column_or_1d(y, warn=True)
                 stack, self._kernels_last = training_stack(given, len(responses))
                 self.n_features_in_ = stack.shape[2]
-                if not self._at_fixed_weights:  # then their combination tells
-                    given.check_finite(stack)
+                given.check_finite(stack)
                 return stack, responses, None
             given.check_finite(matrices)
             return *validate_data(self, matrices, y, dtype=np.float64), None
@@ -301,8 +297,6 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         """Return what makes the kernels: a builder, of a list of kernels its views."""
         if self._views is not None:
             return self._views
-        if self._at_fixed_weights and isinstance(self.kernel, str) and self._takes_matrices:
-            return unpacked
         return resolve(self.kernel)
 
     def _kernels_on(self, X: ArrayLike, y: ArrayLike) -> KernelOperator:

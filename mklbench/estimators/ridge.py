@@ -20,7 +20,6 @@ __all__ = ["KRR", "NKRR", "KRRClassifier", "NKRRClassifier"]
 @dataclass(eq=False, repr=False)
 class _KRR:
     _algorithm = "mklbench.algorithms.krr"
-    _at_fixed_weights = True
 
     kernel: Kernel = "gaussian"
     lam: float = 1.0

@@ -59,7 +59,6 @@ class KernelSVC(SVMLearner):
     """
 
     _algorithm = "mklbench.algorithms.svm"
-    _at_fixed_weights = True
 
     def _built(self, samples: Any) -> KernelOperator:
         if self._views is None and isinstance(samples, np.ndarray) and len(samples) >= _MANY:
@@ -94,15 +93,9 @@ class UniformMKL(TakesMethod, SVMLearner):
     method : {"auto", "libsvm", "joint"}, default="auto"
         "libsvm" solves an SVM on the Gram matrix; "joint" one on factors, for many samples with
         kernels on single features; "auto" takes the faster of the two. `method_` says which it was.
-
-    Notes
-    -----
-    Of given Gram matrices (``kernel="precomputed"``) the mean is checked to be a kernel, and
-    single ones where it is none (`mklbench.kernels.LazyPrecomputedBank`).
     """
 
     _algorithm = "mklbench.algorithms.uniform"
-    _at_fixed_weights = True
 
     kernel: Kernel = "gaussians"
     C: float = 3.0

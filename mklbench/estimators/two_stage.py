@@ -342,7 +342,6 @@ class KernelSVR(KernelRegressor):
     """
 
     _algorithm = "mklbench.algorithms.svr"
-    _at_fixed_weights = True
 
     kernel: Kernel = "gaussian"
     C: float = 1.0

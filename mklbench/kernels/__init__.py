@@ -12,7 +12,6 @@ from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.precomputed import (
     IndexedBank,
-    LazyPrecomputedBank,
     PrecomputedBank,
 )
 from mklbench.kernels.banks.views import DistanceBank, FeatureView, MatrixView, feature_views
@@ -34,7 +33,7 @@ from mklbench.kernels.builders.derived import (
     Standardised,
 )
 from mklbench.kernels.builders.forms import no_kernels
-from mklbench.kernels.builders.grams import GramStack, Precomputed, precomputed, unpacked
+from mklbench.kernels.builders.grams import GramStack, Precomputed, precomputed
 from mklbench.kernels.builders.matrix_files import MatrixDescriptors, MatrixKernels
 from mklbench.kernels.builders.named import (
     BUILDERS,
@@ -100,7 +99,6 @@ __all__ = [
     "KernelList",
     "KernelOperator",
     "KernelSubset",
-    "LazyPrecomputedBank",
     "Linear",
     "LinearBank",
     "MatrixDescriptors",
@@ -147,5 +145,4 @@ __all__ = [
     "takes_sparse",
     "training_outputs",
     "unit_trace",
-    "unpacked",
 ]

@@ -16,7 +16,7 @@ function:
 - ``memory(shape, **options)``: the `Memory` of its kernels on training samples of a `Shape`.
 
 Memory is estimated from sizes alone: every bank has a function from samples and kernels to a
-`Memory`, temporaries included; ``benchmarks/peaks.py`` measures them.
+`Memory`; ``benchmarks/peaks.py`` measures them.
 """
 
 from __future__ import annotations
@@ -146,33 +146,21 @@ class Memory:
     n_kernels : int or None
         M; None where that is not known before the kernels are made.
     kept : float
-        What it keeps.
-    building : float
-        Most while it is made, what is kept included.
+        What it keeps, at most.
     combining : float
         Temporaries while a Gram matrix is formed, that matrix not included.
-    restricting : float
-        Temporaries while the bank on these samples is taken from one on more.
-    active : float
-        What it keeps as well, at most, once sparse combinations have been asked for.
     is_family : bool
         Whether it is a family.
     rank : int or None
         The number of columns that its factors have which leave out 1e-5 of each kernel, about;
         None where there are no factors in blocks of rows (`Bank.row_factors`).
-    streamed : float
-        What it keeps where only these are asked for.
     """
 
     n_kernels: int | None = None
     kept: float = 0.0
-    building: float = 0.0
     combining: float = 0.0
-    restricting: float = 0.0
-    active: float = 0.0
     is_family: bool = False
     rank: int | None = None
-    streamed: float = 0.0
 
 
 def gram_bytes(n: int, count: float = 1.0) -> float:

@@ -89,7 +89,7 @@ class _Gaussians(Family):
     @staticmethod
     def _needs(shape: Shape, n_parameters: int) -> Memory:
         samples = NUMBER * shape.n * shape.d
-        return Memory(n_parameters, 2 * samples, 3 * samples, combining=2 * samples, is_family=True)
+        return Memory(n_parameters, 2 * samples, 2 * samples, is_family=True)
 
     def median_parameters(self) -> Array:
         distances = self._within(self._X)

@@ -11,7 +11,7 @@ matrix is clipped at 0, shifted or flipped, and what belongs to new samples is t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -27,8 +27,6 @@ from mklbench.validation import kernel_called
 _CHUNK = 2**15
 # Numbers that are read in the time of a call.
 _CALL = 2**13
-# Of matrices that are formed to be multiplied with one another.
-_BYTES_AT_ONCE = 2**27
 # Rows written at once: a block and its mirror image fit into the cache.
 BLOCK = 64
 
@@ -171,26 +169,6 @@ class PackedTriangles:
         packed = cls(n_samples, 0)
         packed._buffer, packed._size = triangles, len(triangles)
         return packed
-
-
-def inner_products_of(gram: Callable[[int], Array], n_kernels: int, n_samples: int) -> Array:
-    """Return <K_m, K_l>_F (M, M) of matrices ``gram(m)`` that are formed when they are needed.
-
-    As many as fit into a limited memory are kept at once; with more, some are formed again.
-    """
-    at_once = max(1, _BYTES_AT_ONCE // (8 * triangle_size(n_samples)))
-    blocks = [range(s, min(s + at_once, n_kernels)) for s in range(0, n_kernels, at_once)]
-    products = np.empty((n_kernels, n_kernels))
-    for i, rows in enumerate(blocks):
-        packed = PackedTriangles.of(n_samples, map(gram, rows), len(rows))
-        for columns in blocks[: i + 1]:
-            others = packed
-            if columns != rows:
-                others = PackedTriangles.of(n_samples, map(gram, columns), len(columns))
-            block = packed.inner_products(others)
-            products[rows.start : rows.stop, columns.start : columns.stop] = block
-            products[columns.start : columns.stop, rows.start : rows.stop] = block.T
-    return products
 
 
 def triangle_size(n: int) -> int:

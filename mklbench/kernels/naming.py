@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -75,44 +73,8 @@ def product_names(thetas: ArrayLike, columns: Sequence[str]) -> list[str]:
     return _told_apart(lambda digits: [_product(theta, columns, digits) for theta in rows])
 
 
-@dataclass(frozen=True)
-class NamesOfGroups(Sequence[str]):
-    """The names of all functions on all groups of columns, made when they are looked at.
-
-    Parameters
-    ----------
-    functions : tuple of str
-        The names (k,) of the functions.
-    where : tuple of str
-        Those (G,) of the groups; kernel g * k + w is function w on group g.
-    """
-
-    functions: tuple[str, ...]
-    where: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.functions) * len(self.where)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        places = range(len(self))[index]
-        if isinstance(places, range):
-            return [self[m] for m in places]
-        group, function = divmod(places, len(self.functions))
-        return named(self.functions[function], self.where[group])
-
-    def unique(self) -> NamesOfGroups:
-        """Return names of which none is there twice, as `unique` makes them."""
-        return NamesOfGroups(tuple(unique(self.functions)), tuple(unique(self.where)))
-
-
-def unique(names: Iterable[str]) -> Sequence[str]:
+def unique(names: Iterable[str]) -> list[str]:
     """Return names of which none is there twice: those that come again get a number, "… (2)"."""
-    if isinstance(names, NamesOfGroups):
-        return names.unique()
     given = list(names)
     taken = set(given)
     told: dict[str, None] = {}  # a set that keeps its order

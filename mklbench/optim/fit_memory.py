@@ -36,7 +36,7 @@ def fitting(builder: Callable[..., Any], solve: Callable[..., Solution], shape: 
     on_factors = _on_factors(solve, kernels, shape)
     if on_factors is not None:
         return on_factors
-    return max(kernels.building, kernels.kept + solving(solve, kernels, shape))
+    return kernels.kept + solving(solve, kernels, shape)
 
 
 def searching(
@@ -50,9 +50,9 @@ def searching(
     part = shape.with_samples(shape.n - shape.n // folds)
     whole, fold = memory_of(builder, shape), memory_of(builder, part)
     if _on_factors(solve, fold, part) is not None:  # the samples of a fold are a copy
-        return fitting(builder, solve, shape) + fold.streamed
-    at_once = max(fold.restricting, solving(solve, fold, part), whole.combining)
-    search = whole.kept + whole.active + fold.kept + gram_bytes(shape.n) + at_once
+        return fitting(builder, solve, shape) + joint_method.bytes_of_samples(part)
+    at_once = max(solving(solve, fold, part), whole.combining)
+    search = whole.kept + fold.kept + gram_bytes(shape.n) + at_once
     return max(search, fitting(builder, solve, shape))
 
 
@@ -60,9 +60,8 @@ def solving(solve: Callable[..., Solution], kernels: Memory, shape: Shape) -> fl
     """Return the bytes that `solve` takes beside what kernels keep."""
     algorithm = algorithm_of(solve)
     needed = gram_bytes(shape.n, algorithm.matrices) + kernels.combining
-    if not algorithm.combines_once:
-        is_family = kernels.is_family and kernels.n_kernels is not None  # else nobody knows
-        needed += kernels.active + gram_bytes(shape.n, _FOUND if is_family else 0.0)
+    if kernels.is_family and kernels.n_kernels is not None and not algorithm.combines_once:
+        needed += gram_bytes(shape.n, _FOUND)
     return needed + min(gram_bytes(shape.n, _CACHED), _CACHE)
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from mklbench.certify import Hinge, Tube
 from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.kernels.contract import Memory, Shape
+from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim import joint_search
 from mklbench.optim.weight_sets import WeightSet
@@ -89,7 +89,13 @@ def bytes_on_factors(
         return None
     if method == "auto" and not joint_search.pays(shape.n, kernels.rank, tol):
         return None
-    return kernels.streamed + joint_search.bytes_needed(shape.n, max(kernels.rank, 1), n_terms)
+    on_factors = joint_search.bytes_needed(shape.n, max(kernels.rank, 1), n_terms)
+    return bytes_of_samples(shape) + on_factors
+
+
+def bytes_of_samples(shape: Shape) -> float:
+    """Return the bytes of samples, and of a copy of them: all that is kept beside factors."""
+    return 2.0 * NUMBER * shape.n * shape.d
 
 
 def solve(

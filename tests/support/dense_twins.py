@@ -306,13 +306,6 @@ def _precomputed() -> BankCase:
     return BankCase(bank, stack, cross, cross)
 
 
-def _unpacked() -> BankCase:
-    X, Z = awkward_features(25)
-    stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
-    bank = kernels.LazyPrecomputedBank(stack)
-    return BankCase(bank, stack, cross, cross)
-
-
 def _indexed() -> BankCase:
     X, _ = awkward_features(40)
     stack = on_all_features(_DENSE, X, X)
@@ -487,7 +480,6 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "scaled": _scaled,
     "simplemkl": _simplemkl,
     "precomputed": _precomputed,
-    "unpacked": _unpacked,
     "indexed": _indexed,
     "distances of views": _descriptors,
     "members of a family": _members,

@@ -101,9 +101,7 @@ class TestOperators:
         with pytest.raises(AssertionError, match="gradient differs from finite differences"):
             check_operator(Wrong(X))
 
-    @pytest.mark.parametrize(
-        "memory", [Memory(5), Memory(4, is_family=True), Memory(4, kept=10.0, building=5.0)]
-    )
+    @pytest.mark.parametrize("memory", [Memory(5), Memory(4, is_family=True), Memory(4, kept=-1.0)])
     def test_wrong_declarations_are_found(self, memory: Memory) -> None:
         @declares(memory=lambda shape: memory)
         def build(X: ArrayLike) -> Bank:

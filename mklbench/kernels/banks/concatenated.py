@@ -79,18 +79,12 @@ class ConcatenatedBank(Bank):
         parts : sequence of Memory
             What each of the banks needs.
         """
-        before = np.cumsum([0.0, *(part.kept for part in parts[:-1])])
+        ranks = [part.rank for part in parts if part.rank is not None]
         return Memory(
             sum(part.n_kernels or 0 for part in parts),
             sum(part.kept for part in parts),
-            max(there + part.building for there, part in zip(before, parts, strict=True)),
-            combining=max(part.combining for part in parts),
-            restricting=max(part.restricting for part in parts),
-            active=sum(part.active for part in parts),
-            rank=None
-            if any(part.rank is None for part in parts)
-            else sum(part.rank or 0 for part in parts),
-            streamed=sum(part.streamed for part in parts),
+            max(part.combining for part in parts),
+            rank=sum(ranks) if len(ranks) == len(parts) else None,
         )
 
     def row_factors(self) -> RowFactors | None:

@@ -30,8 +30,6 @@ from mklbench.kernels.row_factors import MANY, Columns, Nodes, Part, RowFactors,
 from mklbench.kernels.samples import dense, rows_of
 from mklbench.validation import check_features, check_not_empty, check_training_features
 
-# Where the entries of a smaller matrix stand in the packed triangles: some arrays of indices.
-_INDICES = 4.0
 # Features of which inner products are taken as they are.
 _FEW = 1000
 # The columns that a kernel looks at, None for all of them.
@@ -72,7 +70,7 @@ class StackedBank(Bank):
         return taken
 
     @classmethod
-    def needs(cls, n: int, n_kernels: int, forming: float = 1.0) -> Memory:
+    def needs(cls, n: int, n_kernels: int) -> Memory:
         """Return the memory of a bank that stores its Gram matrices.
 
         Parameters
@@ -81,19 +79,9 @@ class StackedBank(Bank):
             Number of training samples.
         n_kernels : int
             Number M of kernels.
-        forming : float, default=1.0
-            The matrices (n, n) that there are at once while a kernel is computed.
         """
-        kept = NUMBER * n_kernels * triangle_size(n)
-        # The matrix before lives while the next one is formed; of the last, its triangle is copied.
-        building = forming + (1.0 if n_kernels > 1 else 0.5)
-        return Memory(
-            n_kernels,
-            kept,
-            kept + gram_bytes(n, building),
-            combining=gram_bytes(n, 1.5),  # a packed triangle, and the matrix it is written into
-            restricting=gram_bytes(n, _INDICES),
-        )
+        # Combined are a packed triangle, and the matrix it is written into.
+        return Memory(n_kernels, NUMBER * n_kernels * triangle_size(n), gram_bytes(n, 1.5))
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out

@@ -98,23 +98,12 @@ class FeatureBank(Bank):
         """
         n, d, k = shape.n, shape.d, n_functions
         rank = min(n, _RANK)
-        samples, factors = NUMBER * n * d, NUMBER * d * (n * rank + k * triangle_size(rank))
         reduced = d * min(n, round(_REDUCED * (1.0 + _MORE * (k - 1))), _MOST_REDUCED)
-        # In the making: the bases of all features twice, and the factors of one.
-        making = factors + NUMBER * 3 * k * rank * n
-        triangle, kept = NUMBER * triangle_size(n), samples + factors
-        active = min(triangle * min(d * k, _ACTIVE), _MEMORY_LIMIT)
-        return Memory(
-            d * k,
-            kept,
-            kept + making,
-            combining=factors + NUMBER * ROWS * n,  # the bases times the cores
-            restricting=factors,
-            # The room for matrices grows by a copy; their sum is a triangle, and unpacked.
-            active=1.5 * active + 3 * triangle,
-            rank=reduced,
-            streamed=2 * samples,
-        )
+        samples, factors = NUMBER * n * d, NUMBER * d * (n * rank + k * triangle_size(rank))
+        stored = min(NUMBER * triangle_size(n) * min(d * k, _ACTIVE), _MEMORY_LIMIT)
+        # Combined are the bases times the cores, or a triangle of those stored, and unpacked.
+        combining = max(factors + NUMBER * ROWS * n, 3 * NUMBER * triangle_size(n))
+        return Memory(d * k, samples + factors + 1.5 * stored, combining, rank=reduced)
 
     def row_factors(self) -> RowFactors:
         return RowFactors(self._X, feature_parts(self._X, self._functions))

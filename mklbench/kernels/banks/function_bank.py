@@ -13,7 +13,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import DenseBank, FunctionBank, has_factors
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
-from mklbench.kernels.contract import NUMBER, Memory, Shape
+from mklbench.kernels.contract import Memory, Shape
 from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial, check_values
 from mklbench.kernels.gram_matrices import symmetric
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
@@ -159,9 +159,7 @@ def on_all_features(X: Any, functions: Sequence[KernelFunction]) -> Bank:
     return FunctionBank(samples_of(X), named)
 
 
-def needs_on_all_features(
-    shape: Shape, functions: Sequence[KernelFunction], forming: float = 1.0
-) -> Memory:
+def needs_on_all_features(shape: Shape, functions: Sequence[KernelFunction]) -> Memory:
     """Return what the bank of `on_all_features` needs.
 
     Parameters
@@ -170,14 +168,12 @@ def needs_on_all_features(
         Size of the training samples, dense.
     functions : sequence of KernelFunction
         The kernels.
-    forming : float, default=1.0
-        As in `StackedBank.needs`.
     """
-    needed = DenseBank.needs(shape.n, len(functions), forming)
+    needed = DenseBank.needs(shape.n, len(functions))
     if not has_factors(shape.n, shape.d, functions):
         return needed
     rank = FeatureBank.needs(shape, len(functions)).rank if shape.d == 1 else shape.d
-    return replace(needed, rank=rank, streamed=2 * NUMBER * shape.n * shape.d)
+    return replace(needed, rank=rank)
 
 
 class FunctionKernel(KernelOperator):

@@ -21,7 +21,7 @@ from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.factored import interpolation
 from mklbench.kernels.functions import Gaussian
 from mklbench.kernels.gram_matrices import diagonal, pack, write_rows
-from mklbench.kernels.naming import NamesOfGroups, column_names, gaussian_names
+from mklbench.kernels.naming import column_names, gaussian_names, named
 from mklbench.kernels.row_factors import Interpolation, Values, basis_of
 from mklbench.validation import check_features, check_training_features
 
@@ -192,17 +192,10 @@ class GeneratedBank(Bank):
             G and k.
         """
         n_kernels = n_groups * n_gammas
-        kept = NUMBER * (shape.n * shape.d + 2.0 * n_kernels)
-        # While prices are taken: the samples with coefficients, and sums at the points.
-        pricing = NUMBER * (shape.n * shape.d + n_groups * min(n_gammas, 100))
-        return Memory(
-            n_kernels,
-            kept,
-            kept + NUMBER * 2.0 * n_kernels,
-            combining=NUMBER * 3.0 * _AT_ONCE,  # blocks of rows that fit a cache
-            restricting=NUMBER * shape.n * shape.d,
-            active=NUMBER * _PER_KERNEL * n_kernels + pricing,
-        )
+        # The samples, and while prices are taken those with coefficients, and sums at the points.
+        samples, at_points = 2.0 * shape.n * shape.d, n_groups * min(n_gammas, 100)
+        kept = NUMBER * (samples + at_points + _PER_KERNEL * n_kernels)
+        return Memory(n_kernels, kept, NUMBER * 3.0 * _AT_ONCE)  # blocks of rows that fit a cache
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
@@ -266,8 +259,9 @@ class GeneratedBank(Bank):
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         names = column_names(self._X.shape[1], columns)
-        where = tuple(" and ".join(names[j] for j in group) for group in self._groups)
-        return NamesOfGroups(tuple(gaussian_names(self._widths.gammas.tolist())), where)
+        where = [" and ".join(names[j] for j in group) for group in self._groups]
+        functions = gaussian_names(self._widths.gammas.tolist())
+        return tuple(named(function, group) for group in where for function in functions)
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Bank:
         if kernels is not None:

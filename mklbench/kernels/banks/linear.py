@@ -58,16 +58,8 @@ class LinearBank(Bank):
         shape : Shape
             Size of the training samples.
         """
-        samples = NUMBER * shape.n * shape.d
         scaled = NUMBER * shape.n * min(shape.d, _FEATURES_AT_ONCE)
-        return Memory(
-            shape.d,
-            samples,
-            2 * samples,
-            combining=3 * scaled,
-            rank=shape.d,
-            streamed=2 * samples,
-        )
+        return Memory(shape.d, NUMBER * shape.n * shape.d, 3 * scaled, rank=shape.d)
 
     def row_factors(self) -> RowFactors:
         one = np.ones((1, 1))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from copy import copy
-from dataclasses import replace
 from functools import cached_property
 from typing import get_args
 
@@ -13,17 +11,12 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
-from mklbench.kernels.base import Array, Bank, Indices
-from mklbench.kernels.contract import Memory, gram_bytes
+from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.cross import weighted_sum
 from mklbench.kernels.functions import LARGEST_VALUE, SMALLEST_VALUE
 from mklbench.kernels.gram_matrices import (
-    OF_PRECOMPUTED,
     MakePSD,
     PackedTriangles,
-    check_definite,
-    is_definite,
-    is_symmetric,
     made_definite,
     symmetric,
 )
@@ -31,69 +24,12 @@ from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.validation import check_choice, check_finite, kernel_called, real_array
 
 
-class _GivenGrams(Bank):
-    """What banks of given Gram matrices share: new samples come as cross Gram matrices.
-
-    These are between new samples and all samples that the bank was made on, and of all kernels,
-    also where some have been taken since.
-    """
-
-    # The training samples and the kernels, by their numbers when the bank was made, and how many
-    # samples and kernels there were.
-    _rows: Indices
-    _kernels: Indices
-    _given: tuple[int, int]
-    # For each kernel P (n, n), by which its cross Gram matrix is multiplied, None for as it is.
-    _maps: Sequence[Array | None] | None = None
-
-    def _place(self) -> None:
-        """Stand on all samples and kernels that were given."""
-        self.features = (-1,) * self.n_kernels
-        self._given = self.n_kernels, self.n_samples
-        self._rows, self._kernels = np.arange(self.n_samples), np.arange(self.n_kernels)
-
-    def _restrict(self, rows: Indices, kernels: Indices | None) -> None:
-        """Stand on some of its samples, and of its kernels."""
-        kept = np.arange(len(self._kernels)) if kernels is None else kernels
-        self._rows, self._kernels = self._rows[rows], self._kernels[kept]
-        if self._maps is not None:
-            maps = [self._maps[m] for m in kept.tolist()]
-            self._maps = [None if P is None else P[:, rows] for P in maps]
-
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        """Return the combination (n_z, n) of cross Gram matrices.
-
-        Parameters
-        ----------
-        weights : array_like of shape (M,)
-            Weights of the kernels.
-        Z : array_like of shape (M', n_z, n')
-            Cross Gram matrices between new samples and the n' samples that the bank was made on,
-            of all M' kernels that it was made of.
-        """
-        d = self._check_weights(weights)
-        stack = _cross_grams(Z, *self._given)
-        active = np.flatnonzero(d)
-        used, maps = self._kernels[active], self._maps
-        if maps is None:  # whole rows are added up: to pick columns first takes longer
-            blocks = (stack[k] for k in used)
-            combined = weighted_sum(d[active], blocks, stack.shape[1:])[:, self._rows]
-        else:
-            mapped = (
-                stack[k][:, self._rows] if (P := maps[m]) is None else stack[k] @ P
-                for m, k in zip(active.tolist(), used, strict=True)
-            )
-            combined = weighted_sum(d[active], mapped, (stack.shape[1], self.n_samples))
-        if not np.isfinite(combined).all():
-            check_finite("Z", stack)
-        return combined
-
-
-class PrecomputedBank(_GivenGrams, StackedBank):
+class PrecomputedBank(StackedBank):
     """Gram matrices that the user brings.
 
     What is kept are copies of their packed lower triangles, half the memory of `K`; nothing refers
-    to `K`.
+    to `K`. New samples come as cross Gram matrices between them and all samples that the bank was
+    made on, of all kernels, also where some have been taken since.
 
     Parameters
     ----------
@@ -124,14 +60,49 @@ class PrecomputedBank(_GivenGrams, StackedBank):
             mended = [made_definite(check_gram(m, gram), make_psd) for m, gram in enumerate(stack)]
             stack, maps = np.array([gram for gram, _ in mended]), [mapping for _, mapping in mended]
         super().__init__(pack_stack(stack), groups)
-        self._place()
-        self._maps = maps if any(mapping is not None for mapping in maps) else None
         check_groups(groups, self.n_kernels)
+        # How many kernels and samples there were, and which of them are left.
+        self._given = self.n_kernels, self.n_samples
+        self._kernels, self._rows = np.arange(self.n_kernels), np.arange(self.n_samples)
+        # For each kernel P (n, n), by which its cross Gram matrix is multiplied, None for as it is.
+        self._maps = maps if any(mapping is not None for mapping in maps) else None
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        """Return the combination (n_z, n) of cross Gram matrices.
+
+        Parameters
+        ----------
+        weights : array_like of shape (M,)
+            Weights of the kernels.
+        Z : array_like of shape (M', n_z, n')
+            Cross Gram matrices between new samples and the n' samples that the bank was made on,
+            of all M' kernels that it was made of.
+        """
+        d = self._check_weights(weights)
+        stack = _cross_grams(Z, *self._given)
+        active = np.flatnonzero(d)
+        used, maps = self._kernels[active], self._maps
+        if maps is None:  # whole rows are added up: to pick columns first takes longer
+            blocks = (stack[k] for k in used)
+            combined = weighted_sum(d[active], blocks, stack.shape[1:])[:, self._rows]
+        else:
+            mapped = (
+                stack[k][:, self._rows] if (P := maps[m]) is None else stack[k] @ P
+                for m, k in zip(active.tolist(), used, strict=True)
+            )
+            combined = weighted_sum(d[active], mapped, (stack.shape[1], self.n_samples))
+        if not np.isfinite(combined).all():
+            check_finite("Z", stack)
+        return combined
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> PrecomputedBank:
         indices = self._check_rows(rows)
         taken = self._copied(indices, kernels)
-        taken._restrict(indices, kernels)
+        kept = np.arange(self.n_kernels) if kernels is None else kernels
+        taken._rows, taken._kernels = self._rows[indices], self._kernels[kept]
+        if self._maps is not None:
+            maps = [self._maps[m] for m in kept.tolist()]
+            taken._maps = [None if P is None else P[:, indices] for P in maps]
         return taken
 
 
@@ -141,7 +112,7 @@ class IndexedBank(StackedBank):
     New samples are named by their row in the whole stack, so that splits and cross-validation work
     on Gram matrices as they do on features. What is kept are the packed lower triangles of the
     whole stack, shared by all that is taken of a bank, and those of the training samples; for
-    predictions the columns of the samples that are taken.
+    predictions those of the kernels that are taken.
 
     Parameters
     ----------
@@ -155,11 +126,6 @@ class IndexedBank(StackedBank):
         The names (M,) of the kernels; "kernel 0" and so on if not given.
     """
 
-    # Of what is taken for predictions, in place of the whole stack: its columns (M, N, n) of the
-    # samples that are taken, and its diagonals (M, N).
-    _columns: Array
-    _diagonals: Array
-
     def __init__(
         self,
         K: ArrayLike | PackedTriangles,
@@ -169,30 +135,13 @@ class IndexedBank(StackedBank):
     ) -> None:
         whole = K if isinstance(K, PackedTriangles) else pack_stack(K)
         check_groups(groups, len(whole))
-        self._whole: PackedTriangles | None = whole
-        self._n_whole = whole.n_samples
-        self._rows = check_rows(rows, self._n_whole)
-        self._names = names
+        self._whole, self._names = whole, names
+        self._rows = check_rows(rows, whole.n_samples)
         super().__init__(whole.take(self._rows), groups)
-
-    @classmethod
-    def of_rows(cls, n: int, n_kernels: int) -> Memory:
-        """Return the memory of the kernels on some rows, that of the whole stack not counted.
-
-        Parameters
-        ----------
-        n : int
-            Number of training samples, rows of the whole stack.
-        n_kernels : int
-            Number M of kernels.
-        """
-        own = cls.needs(n, n_kernels)
-        return replace(own, building=own.kept + own.restricting)
 
     @cached_property
     def _grams(self) -> PackedTriangles:
-        grams = (columns[self._rows] for columns in self._columns)
-        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
+        return self._whole.take(self._rows)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the combined kernel (n_z, n) between rows of the stack and the training samples.
@@ -204,174 +153,25 @@ class IndexedBank(StackedBank):
         Z : array_like of int of shape (n_z,)
             Rows of the new samples in the whole stack.
         """
-        d, new = self._check_weights(weights), check_rows(Z, self._n_whole)
-        if self._whole is not None:
-            return self._whole.block(d, new, self._rows)
-        active = np.flatnonzero(d)
-        blocks = (self._columns[m][new] for m in active)
-        return weighted_sum(d[active], blocks, (len(new), self.n_samples))
+        d, new = self._check_weights(weights), check_rows(Z, self._whole.n_samples)
+        return self._whole.block(d, new, self._rows)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        rows = self._rows if Z is None else check_rows(Z, self._n_whole)
-        return self._of_whole()[:, rows]
+        rows = self._rows if Z is None else check_rows(Z, self._whole.n_samples)
+        return self._whole.diagonals()[:, rows]
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> IndexedBank:
         indices = self._check_rows(rows)
         taken = self._copied(indices, kernels)
         taken._rows = self._rows[indices]
-        if kernels is None and self._whole is not None:
-            return taken
-        chosen = np.arange(self.n_kernels) if kernels is None else kernels
-        taken._whole, taken._diagonals = None, self._of_whole()[chosen]
-        if self._whole is None:
-            taken._columns = self._columns[chosen][:, :, indices]
-        else:
-            taken._columns = self._whole.keep(chosen).columns(taken._rows)
-        if self._names is not None:
-            taken._names = [self._names[m] for m in chosen]
+        if kernels is not None:
+            taken._whole = self._whole.keep(kernels)
+            if self._names is not None:
+                taken._names = [self._names[m] for m in kernels]
         return taken
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         return super().kernel_names(columns) if self._names is None else tuple(self._names)
-
-    def _of_whole(self) -> Array:
-        """Return the diagonals (M, N) of the whole stack."""
-        return self._diagonals if self._whole is None else self._whole.diagonals()
-
-
-class LazyPrecomputedBank(_GivenGrams):
-    """Gram matrices that the user brings, for algorithms that combine them at one set of weights.
-
-    A machine at fixed weights learns from sum_m d_m K_m and from nothing else: to copy, pack and
-    factor M matrices for it takes far longer than the machine itself. One pass adds them up, and
-    what is checked is the sum. The bank refers to `K` and keeps the last combination. Algorithms
-    that ask for more are served, too, but faster by a `PrecomputedBank`.
-
-    Each matrix is held to what its diagonal tells: no entry of it is negative, where it is 0 the
-    row is, and its largest entry is in the range of `PrecomputedBank`. The combinations are checked
-    to be symmetric and positive semidefinite up to rounding: a combination that is neither is
-    refused for the first matrix that is not. A matrix that is indefinite is accepted where the
-    others make up for it, as the combination is a kernel.
-
-    Parameters
-    ----------
-    K : array_like of shape (M, n, n)
-        Gram matrices on the training samples.
-
-    Raises
-    ------
-    InputError
-        If `K` is no stack of matrices, or a diagonal is none of a Gram matrix.
-    """
-
-    def __init__(self, K: ArrayLike) -> None:
-        self._stack = gram_stack(K)
-        self.n_kernels, self.n_samples = self._stack.shape[:2]
-        self._place()
-        self._last: tuple[Array, Array] | None = None
-        self._check_diagonals()
-
-    @classmethod
-    def needs(cls, n: int, n_kernels: int) -> Memory:
-        """Return the memory of the combination that it keeps, that of `K` not counted.
-
-        Parameters
-        ----------
-        n : int
-            Number of training samples.
-        n_kernels : int
-            Number M of kernels.
-        """
-        return Memory(
-            n_kernels,
-            gram_bytes(n),
-            gram_bytes(n),
-            combining=gram_bytes(n),  # what is factored
-            restricting=gram_bytes(n, n_kernels),
-        )
-
-    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
-        """Return sum_m d_m K_m (n, n).
-
-        Parameters
-        ----------
-        d : array_like of shape (M,)
-            Weights of the kernels.
-        out : ndarray of shape (n, n) or None, default=None
-            Where the matrix is written; a new array if not given.
-
-        Raises
-        ------
-        InputError
-            If it is not finite, symmetric and positive semidefinite, and a kernel is not.
-        """
-        weights = self._check_weights(d)
-        if self._last is None or not np.array_equal(self._last[0], weights):
-            combined = np.tensordot(weights, self._stack, axes=1)
-            self._last = weights.copy(), self._checked(combined)
-        if out is None:
-            return self._last[1].copy()
-        out[...] = self._last[1]
-        return out
-
-    def quadratic_forms(self, a: ArrayLike) -> Array:
-        coef = self._check_coefficients(a)
-        return (self._stack @ coef) @ coef
-
-    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        coef = self._check_coefficients(a)
-        rows = [self._stack[m] @ coef for m in self._check_kernels(kernels)]
-        return np.array(rows).reshape(len(rows), self.n_samples)
-
-    def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        return np.einsum("mii->mi", self._stack).copy() if Z is None else super().diagonals(Z)
-
-    def inner_products_with(self, K: Array) -> Array:
-        return np.tensordot(self._stack, K, axes=2)
-
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> LazyPrecomputedBank:
-        chosen = self._check_rows(rows)
-        taken = copy(self)
-        taken._last, taken.n_samples = None, len(chosen)
-        taken._restrict(chosen, kernels)
-        taken.n_kernels = len(taken._kernels)
-        taken.features = (-1,) * taken.n_kernels
-        if kernels is None:
-            taken._stack = self._stack[:, chosen[:, None], chosen]
-        else:
-            del taken._stack
-        return taken
-
-    def _check_diagonals(self) -> None:
-        """Raise an InputError for a kernel that its diagonal gives away.
-
-        The largest entry of a positive semidefinite matrix is on its diagonal, where no entry is
-        negative, and a row with a 0 there is 0: unlike in a matrix of distances.
-        """
-        for m, diagonal in enumerate(self.diagonals()):
-            gram, zero = self._stack[m], diagonal == 0.0
-            if not (
-                is_in_range(diagonal.max())
-                and diagonal.min() >= 0.0
-                and not (zero.any() and gram[zero].any())
-            ):
-                self._check_kernel(m)
-
-    def _checked(self, combined: Array) -> Array:
-        """Return a combination; raise an InputError for the first kernel that is none.
-
-        Where rounding left it less than symmetric, it is made so, with a warning.
-        """
-        with np.errstate(over="ignore", invalid="ignore"):
-            finite = np.isfinite(combined.sum())
-        if not (finite and is_symmetric(combined) and is_definite(combined)):
-            for m in range(self.n_kernels):
-                self._check_kernel(m)
-            return combined
-        return symmetric("the combination of K", combined)
-
-    def _check_kernel(self, m: int) -> None:
-        check_definite([check_gram(m, self._stack[m])], [kernel_called(m)], OF_PRECOMPUTED)
 
 
 def pack_stack(K: ArrayLike, make_psd: MakePSD | None = None) -> PackedTriangles:

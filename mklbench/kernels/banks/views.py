@@ -19,7 +19,6 @@ from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.banks.precomputed import check_rows
 from mklbench.kernels.base import Array, Indices
-from mklbench.kernels.contract import Memory
 from mklbench.kernels.cross import weighted_sum
 from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import standardisation
@@ -38,8 +37,6 @@ DISTANCES = ("euclidean", "seuclidean", "chi2")
 _CHI2_ROWS = 8
 # Added to the sum of two bins, so that two empty ones differ by 0 and not by 0 / 0.
 _NOTHING = 1e-300
-# Matrices (n, n) at once while a kernel is computed: the distances, and these scaled.
-_FORMING = 2.0
 
 
 class ViewColumns(Protocol):
@@ -269,21 +266,6 @@ class DistanceBank(StackedBank):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_last": None}
-
-    @classmethod
-    def of_views(cls, n: int, n_views: int, n_gammas: int) -> Memory:
-        """Return the memory of the V G kernels of several views.
-
-        Parameters
-        ----------
-        n : int
-            Number of training samples.
-        n_views : int
-            Number V of views.
-        n_gammas : int
-            Number G of kernels a view.
-        """
-        return cls.needs(n, n_views * n_gammas, forming=_FORMING)
 
     @cached_property
     def _grams(self) -> PackedTriangles:

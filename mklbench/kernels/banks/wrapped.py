@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
-from mklbench.kernels.contract import NUMBER, Memory, Shape, gram_bytes
+from mklbench.kernels.contract import NUMBER, Memory, gram_bytes
 from mklbench.kernels.functions import standardisation
-from mklbench.kernels.gram_matrices import PackedTriangles, centre, inner_products_of, triangle_size
+from mklbench.kernels.gram_matrices import PackedTriangles, triangle_size
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.validation import check_choice, check_count, check_features, check_not_negative
 
@@ -216,19 +216,6 @@ class StandardisedBank(WrappedBank):
         self._means, self._factors = standardisation(samples)
         super().__init__(check_base("standardised", build(self._new(samples))))
 
-    @classmethod
-    def needs(cls, bank: Memory, shape: Shape) -> Memory:
-        """Return the memory of a bank on samples that are standardised, and so copied.
-
-        Parameters
-        ----------
-        bank : Memory
-            What the bank on the standardised samples needs.
-        shape : Shape
-            Size of the training samples.
-        """
-        return replace(bank, building=bank.building + 2 * NUMBER * shape.n * shape.d)
-
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> StandardisedBank:
         taken = StandardisedBank.__new__(StandardisedBank)
         taken._means, taken._factors = self._means, self._factors
@@ -295,7 +282,6 @@ class CentredBank(WrappedBank):
         return replace(
             bank,
             kept=bank.kept + means,
-            building=max(bank.building, bank.kept + 2 * means),
             combining=max(bank.combining, gram_bytes(n, 2)),  # what centring adds
         )
 
@@ -420,7 +406,6 @@ class CosineBank(WrappedBank):
         return replace(
             bank,
             kept=bank.kept + scales,
-            building=max(bank.building, bank.kept + 4 * scales),
             # One kernel is formed on its own, scaled and added.
             combining=max(bank.combining + gram_bytes(n), gram_bytes(n, 3)),
         )
@@ -475,12 +460,9 @@ class CosineBank(WrappedBank):
         if self._uniform.all():
             products = self._bank.inner_products(centred=centred)
             return self._factors[:, None] * products * self._factors
-
-        def gram(m: int) -> Array:
-            K = self.combine(self._only(m, np.ones(self.n_kernels)))
-            return centre(K) if centred else K
-
-        return inner_products_of(gram, self.n_kernels, self.n_samples)
+        grams = map(self.combine, np.eye(self.n_kernels))
+        packed = PackedTriangles.of(self.n_samples, grams, self.n_kernels)
+        return (packed.centred() if centred else packed).inner_products()
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
@@ -597,15 +579,9 @@ class CombinedKernel(StackedBank):
         n : int
             Number of training samples.
         """
-        own = cls.needs(n, 1)
         # The product so far, a kernel and the two multiplied, and what is returned.
-        making = bank.kept + bank.combining + gram_bytes(n, 4)
-        return replace(
-            own,
-            kept=bank.kept + NUMBER * triangle_size(n),
-            building=max(bank.building, making),
-            restricting=max(bank.restricting, own.restricting),
-        )
+        combining = bank.combining + gram_bytes(n, 4)
+        return Memory(1, bank.kept + NUMBER * triangle_size(n), combining)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         each = self._bank.diagonals(Z)

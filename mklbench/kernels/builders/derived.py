@@ -66,7 +66,7 @@ class Descriptors:
         shape : Shape
             Size of the training samples.
         """
-        return DistanceBank.of_views(shape.n, max(1, shape.n_views), len(self._gammas))
+        return DistanceBank.needs(shape.n, max(1, shape.n_views) * len(self._gammas))
 
     def __call__(self, X: ArrayLike, views: Sequence[ViewColumns] = ()) -> Bank:
         """Return the bank on the training samples `X` (n, d); without views all are one view."""
@@ -271,7 +271,7 @@ class Standardised(_MadeFrom):
         shape : Shape
             Size of the training samples.
         """
-        return StandardisedBank.needs(memory_of(self._base, shape), shape)
+        return memory_of(self._base, shape)
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank on the training samples `X` (n, d)."""

@@ -59,7 +59,7 @@ class FunctionBuilder:
         shape : Shape
             Size of the training samples.
         """
-        return needs_on_all_features(shape, self._functions, forming=2.0)
+        return needs_on_all_features(shape, self._functions)
 
     def __call__(self, X: Any) -> Bank:
         """Return the bank on the training samples `X` (n, d)."""
@@ -100,7 +100,7 @@ class CallableBuilder:
         shape : Shape
             Size of the training samples.
         """
-        return FunctionBank.needs(shape.n, 1, forming=3.0)  # one on the way, one to be checked
+        return FunctionBank.needs(shape.n, 1)
 
     def __call__(self, X: Any) -> FunctionBank:
         """Return the bank on the training samples `X` (n, d)."""

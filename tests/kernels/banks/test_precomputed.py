@@ -22,7 +22,6 @@ from mklbench.kernels import (
     feature_gaussians,
     linear_features,
     precomputed,
-    unpacked,
 )
 
 
@@ -256,7 +255,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_coefficients_and_kernels_have_their_shapes(K: np.ndarray) -> None:
     X = np.random.default_rng(0).normal(size=(8, 3))
-    banks = [PrecomputedBank(K), feature_gaussians(X), linear_features(X), unpacked(K)]
+    banks = [PrecomputedBank(K), feature_gaussians(X), linear_features(X)]
     for bank in [*banks, ConcatenatedBank(banks)]:
         for a in (np.ones(7), 1.0, np.ones((8, 1))):
             with pytest.raises(InputError, match=r"but there are 8 samples: pass a vector \(8,\)"):

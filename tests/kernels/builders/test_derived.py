@@ -31,7 +31,6 @@ from mklbench.kernels import (
     Standardised,
     feature_gaussians,
     gaussian,
-    gram_matrices,
     isotropic_gaussians,
     simplemkl_bank,
 )
@@ -108,20 +107,6 @@ class TestCosine:
             assert_allclose(K.diagonal(), 1.0)
             assert np.abs(K).max() <= 1 + 1e-9
             assert np.abs(bank.cross(unit, Z)).max() <= 1 + 1e-9
-
-    @pytest.mark.parametrize("centred", [False, True])
-    def test_inner_products_with_little_memory(
-        self,
-        samples: tuple[np.ndarray, np.ndarray],
-        monkeypatch: pytest.MonkeyPatch,
-        centred: bool,
-    ) -> None:
-        bank = CosineBank(simplemkl_bank(samples[0]))
-        at_once = bank.inner_products(centred=centred)
-        monkeypatch.setattr(
-            gram_matrices, "_BYTES_AT_ONCE", 7 * 8 * gram_matrices.triangle_size(30)
-        )
-        assert_allclose(bank.inner_products(centred=centred), at_once, atol=1e-9)
 
     def test_scales_do_not_matter(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
         X, Z = samples
