@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from mklbench.errors import InputError
 
-# Of samples (n, d) some columns, or of views the number of one.
-Columns = slice | Sequence[int] | NDArray[np.intp] | int
 Names = list[Any]
 
 
@@ -348,21 +346,6 @@ def rows_of(X: Any, rows: slice | NDArray[Any] | Sequence[int]) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     return X[rows]
-
-
-def columns_of(X: Any, columns: Columns) -> Any:
-    """Return some columns of an array, or the view of this number of views.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, d) or Views
-        Samples.
-    columns : Columns
-        The columns, or the number of a view.
-    """
-    if isinstance(X, Views):
-        return X.parts[int(columns)]  # type: ignore[arg-type]  # only parts on columns have others
-    return np.asarray(X)[:, columns]
 
 
 def is_sparse(X: object) -> bool:

@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 import mklbench
 from mklbench import MKL, QNPKL, EarlyFusion, KernelSVC, UniformMKL
 from mklbench.errors import InputError
-from mklbench.kernels import ConcatenatedBank, Gaussian, Linear, Precomputed, Views, gaussian
+from mklbench.kernels import Gaussian, Linear, Precomputed, Views
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -210,18 +210,6 @@ def test_gram_matrices_stand_beside_features() -> None:
     decided = [model.decision_function(test) for model in models]
     assert_array_equal(decided[0], decided[1])
     assert cross_val_score(models[1], frame, LABELS, cv=3).mean() > 0.6
-
-
-def test_a_bank_of_banks_on_columns_is_the_list_of_them() -> None:
-    X = FRAME[["age", "dose"]].to_numpy()
-
-    def mended(X: Any) -> ConcatenatedBank:
-        columns = [slice(0, 1), slice(1, 2)]
-        return ConcatenatedBank([gaussian(X[:, part]) for part in columns], columns=columns)
-
-    model = MKL(kernel=mended).fit(X, LABELS)
-    same = MKL(kernel=[("a", "gaussian", [0]), ("b", "gaussian", [1])]).fit(X, LABELS)
-    assert_array_equal(model.decision_function(X), same.decision_function(X))
 
 
 def test_without_a_list_nothing_has_changed() -> None:

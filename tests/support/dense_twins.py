@@ -232,25 +232,6 @@ def _concatenated() -> BankCase:
     )
 
 
-def _concatenated_columns() -> BankCase:
-    X, Z = awkward_features(25)
-    left, right = X[:, :2], X[:, 1:]
-    return BankCase(
-        kernels.ConcatenatedBank(
-            [kernels.FeatureBank(left, _FUNCTIONS), kernels.DenseBank(right, _FUNCTIONS)],
-            "parts",
-            [slice(0, 2), range(1, X.shape[1])],
-        ),
-        np.concatenate(
-            [on_each_feature(_DENSE, left, left), on_all_features(_DENSE, right, right)]
-        ),
-        Z,
-        np.concatenate(
-            [on_each_feature(_DENSE, Z[:, :2], left), on_all_features(_DENSE, Z[:, 1:], right)]
-        ),
-    )
-
-
 def _list_of_kernels() -> BankCase:
     X, Z = awkward_features(25)
     kernel = [
@@ -474,7 +455,6 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "linear": lambda: _linear(6),
     "linear, more features than one product takes": lambda: _linear(300),
     "concatenated": _concatenated,
-    "concatenated, on columns": _concatenated_columns,
     "list of kernels": _list_of_kernels,
     "functions of pairs": _functions_of_pairs,
     "scaled": _scaled,

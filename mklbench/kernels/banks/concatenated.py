@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import unknown
 from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import Memory
 from mklbench.kernels.gram_matrices import centre
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.naming import ALL_COLUMNS, named
 from mklbench.kernels.row_factors import RowFactors
-from mklbench.kernels.samples import Columns, Views, columns_of, dense
+from mklbench.kernels.samples import Views, dense
 from mklbench.validation import check_not_empty
 
 
@@ -30,37 +30,22 @@ class ConcatenatedBank(Bank):
     groups : GroupLists, {"parts"} or None, default=None
         Lists of kernel indices, counted through all parts; or "parts", where the kernels of
         each part are a group, as those of one descriptor are.
-    columns : sequence of slice, sequence of int or int, or None, default=None
-        For each part the columns of new samples that it looks at, where its training samples were
-        these columns only, counted from 0; if not given, each part is given the new samples as
-        they are. An int is the number of a view, of new samples that are `Views`.
 
     Raises
     ------
     InputError
-        If `groups` do not partition the kernels, or there are not as many `columns` as banks.
+        If `groups` do not partition the kernels.
     """
 
     def __init__(
         self,
         banks: Sequence[Bank],
         groups: GroupLists | Literal["parts"] | None = None,
-        columns: Sequence[Columns] | None = None,
     ) -> None:
         self._banks = tuple(check_not_empty("banks", banks))
-        if columns is not None and len(columns) != len(self._banks):
-            raise InputError(
-                f"columns has {len(columns)} entries for {len(self._banks)} banks: give the "
-                "columns of each."
-            )
-        self._columns = columns
         self.n_samples = self._banks[0].n_samples
         self.n_kernels = sum(bank.n_kernels for bank in self._banks)
-        self.features = tuple(
-            j if columns is None else _column(columns[i], j)
-            for i, bank in enumerate(self._banks)
-            for j in bank.features
-        )
+        self.features = tuple(j for bank in self._banks for j in bank.features)
         self._ends = np.cumsum([bank.n_kernels for bank in self._banks])[:-1]
         self._starts = (0, *self._ends)
         if groups == "parts":
@@ -88,7 +73,7 @@ class ConcatenatedBank(Bank):
         )
 
     def row_factors(self) -> RowFactors | None:
-        several = self._factors_of_parts() if self._columns is None else None
+        several = self._factors_of_parts()
         return None if several is None else RowFactors.one_after_the_other(several)
 
     def _factors_of_parts(self) -> list[RowFactors] | None:
@@ -174,12 +159,8 @@ class ConcatenatedBank(Bank):
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> ConcatenatedBank:
         if kernels is None:
-            return ConcatenatedBank(
-                [bank.take(rows) for bank in self._banks], self.groups, self._columns
-            )
-        banks, used = self._in_use(rows, kernels)
-        columns = None if self._columns is None else [self._columns[i] for i in used]
-        return ConcatenatedBank(banks, None, columns)
+            return ConcatenatedBank([bank.take(rows) for bank in self._banks], self.groups)
+        return ConcatenatedBank(self._in_use(rows, kernels)[0])
 
     def _in_use(self, rows: ArrayLike, kernels: Indices) -> tuple[list[Bank], Indices]:
         """Return what is taken of the banks of some kernels, at least one, and their numbers."""
@@ -190,19 +171,11 @@ class ConcatenatedBank(Bank):
         ], used
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
-        if self._columns is None:
-            return tuple(name for bank in self._banks for name in bank.kernel_names(columns))
-        words = [word for bank in self._banks for word in words_of(bank)]
-        return tuple(
-            named(word, ALL_COLUMNS if j < 0 else f"column {j}" if columns is None else columns[j])
-            for word, j in zip(words, self.features, strict=True)
-        )
+        return tuple(name for bank in self._banks for name in bank.kernel_names(columns))
 
     def _samples(self, Z: Any) -> list[Any]:
         """Return for each bank what it has to know of new samples."""
-        if self._columns is None:
-            return [Z] * len(self._banks)
-        return [columns_of(Z, columns) for columns in self._columns]
+        return [Z] * len(self._banks)
 
     def _parts(self, d: ArrayLike) -> list[tuple[Bank, Array]]:
         weights = np.split(self._check_weights(d), self._ends)
@@ -212,15 +185,6 @@ class ConcatenatedBank(Bank):
 def words_of(bank: Bank) -> list[str]:
     """Return the names (M,) of kernels without what they say of columns."""
     return [name.rsplit(" on ", 1)[0] for name in bank.kernel_names()]
-
-
-def _column(columns: Columns, j: int) -> int:
-    """Return the column that feature `j` of a part is, -1 if `j` is."""
-    if j < 0 or isinstance(columns, int):
-        return -1
-    if not isinstance(columns, slice):
-        return int(columns[j])
-    return (columns.start or 0) + j * (columns.step or 1)
 
 
 @dataclass(frozen=True)
@@ -290,9 +254,9 @@ class ColumnBank(ConcatenatedBank):
         names: Sequence[ViewNames],
         views_of: Callable[[Any], Views] | None = None,
     ) -> None:
-        super().__init__(banks, "parts", range(len(banks)))
-        self._names = tuple(names)
-        self._views_of = views_of
+        super().__init__(banks, "parts")
+        self._names, self._views_of = tuple(names), views_of
+        self._used: Sequence[int] = range(len(banks))  # the numbers of the views
         self.features = tuple(
             view.feature(j)
             for bank, view in zip(banks, self._names, strict=True)
@@ -313,7 +277,7 @@ class ColumnBank(ConcatenatedBank):
             )
         banks, used = self._in_use(rows, kernels)
         taken = ColumnBank(banks, [self._names[i] for i in used], self._views_of)
-        taken._columns = used.tolist()
+        taken._used = used.tolist()
         return taken
 
     def row_factors(self) -> RowFactors | None:
@@ -325,7 +289,7 @@ class ColumnBank(ConcatenatedBank):
     def _samples(self, Z: Any) -> list[Any]:
         if self._views_of is not None and not isinstance(Z, Views):
             Z = self._views_of(Z)
-        return super()._samples(Z)
+        return [Z.parts[v] for v in self._used]
 
 
 @dataclass(frozen=True)

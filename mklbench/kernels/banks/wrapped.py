@@ -499,41 +499,6 @@ def _inverse_roots(diagonals: Array) -> Array:
 _HOW = ("sum", "product", "polynomial")
 
 
-class _Rule:
-    """How the values of M kernels, a function of weights (M,), are combined (`CombinedKernel`).
-
-    Parameters
-    ----------
-    how : str
-        "sum", "product" or "polynomial".
-    degree : int
-        Of a polynomial, >= 1.
-    offset : float
-        Of a polynomial, >= 0.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-    """
-
-    def __init__(self, how: str, degree: int, offset: float) -> None:
-        check_choice("how", how, _HOW)
-        self.how = how
-        self._degree = check_count("degree", degree)
-        self._offset = check_not_negative("offset", offset)
-
-    def __str__(self) -> str:
-        return f"{self.how} {self._degree}" if self.how == "polynomial" else self.how
-
-    def __call__(self, n_kernels: int, values: Callable[[Array], Array]) -> Array:
-        with np.errstate(over="ignore", invalid="ignore"):
-            if self.how == "product":
-                return reduce(np.multiply, (values(unit) for unit in np.eye(n_kernels)))
-            total = values(np.ones(n_kernels))
-            return total if self.how == "sum" else (total + self._offset) ** self._degree
-
-
 class CombinedKernel(StackedBank):
     """One kernel made of all kernels k_m of a bank by the closure properties of kernels.
 
@@ -564,7 +529,9 @@ class CombinedKernel(StackedBank):
     def __init__(
         self, bank: Bank, how: str = "sum", *, degree: int = 2, offset: float = 1.0
     ) -> None:
-        self._rule, self._bank = _Rule(how, degree, offset), bank
+        self._how, self._bank = check_choice("how", how, _HOW), bank
+        self._degree = check_count("degree", degree)
+        self._offset = check_not_negative("offset", offset)
         self.n_samples, self.n_kernels, self.features = bank.n_samples, 1, (-1,)
         _ = self._grams
 
@@ -585,16 +552,25 @@ class CombinedKernel(StackedBank):
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         each = self._bank.diagonals(Z)
-        return self._rule(len(each), lambda d: d @ each)[None]
+        return self._combined(len(each), lambda d: d @ each)[None]
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         (weight,) = self._check_weights(weights)
         bank = self._bank
-        return weight * self._rule(bank.n_kernels, lambda d: bank.cross(d, Z))
+        return weight * self._combined(bank.n_kernels, lambda d: bank.cross(d, Z))
+
+    def _combined(self, n_kernels: int, values: Callable[[Array], Array]) -> Array:
+        """Return the values of the kernel from those of M kernels, a function of weights (M,)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self._how == "product":
+                return reduce(np.multiply, (values(unit) for unit in np.eye(n_kernels)))
+            total = values(np.ones(n_kernels))
+            return total if self._how == "sum" else (total + self._offset) ** self._degree
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         names = self._bank.kernel_names(columns)
-        return (f"{self._rule} of {names[0] if len(names) == 1 else f'{len(names)} kernels'}",)
+        how = f"polynomial {self._degree}" if self._how == "polynomial" else self._how
+        return (f"{how} of {names[0] if len(names) == 1 else f'{len(names)} kernels'}",)
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> CombinedKernel:
         indices = self._check_rows(rows)
@@ -605,10 +581,10 @@ class CombinedKernel(StackedBank):
 
     @cached_property
     def _grams(self) -> PackedTriangles:
-        gram = self._rule(self._bank.n_kernels, self._bank.combine)
+        gram = self._combined(self._bank.n_kernels, self._bank.combine)
         if not np.isfinite(gram.diagonal()).all():  # no other entry of a Gram matrix is larger
             raise InputError(
-                f"the {self._rule.how} of {self._bank.n_kernels} kernels overflows: choose fewer "
+                f"the {self._how} of {self._bank.n_kernels} kernels overflows: choose fewer "
                 "kernels, a lower degree, or kernels with a diagonal of ones."
             )
         return PackedTriangles.of(self.n_samples, [gram])

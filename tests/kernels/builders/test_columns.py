@@ -30,14 +30,12 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from mklbench.errors import InputError
 from mklbench.kernels import (
-    ConcatenatedBank,
     Gaussian,
     KernelList,
     Linear,
     Polynomial,
     Precomputed,
     Views,
-    gaussian,
     gaussians,
 )
 from mklbench.kernels.base import Array
@@ -367,19 +365,6 @@ def test_kernels_and_rows_that_are_left_out_are_not_kept() -> None:
     bank = KernelList(kernel)(pd.DataFrame(np.abs(rng.normal(size=(400, 5)))))
     part = bank.take(np.arange(10))
     assert len(pickle.dumps(part)) < len(pickle.dumps(bank)) / 50
-
-
-def test_parts_of_a_concatenated_bank_may_look_at_columns_of_their_own() -> None:
-    X, Z = FRAME.to_numpy(), NEW.to_numpy()
-    bank = ConcatenatedBank(
-        [gaussian(X[:, :2]), gaussian(X[:, 2:])], columns=[slice(2), slice(2, 5)]
-    )
-    assert_allclose(bank.cross([0, 1], Z), rbf_kernel(Z[:, 2:], X[:, 2:]), atol=1e-12)
-    assert_allclose(
-        bank.take([1, 2]).cross([1, 0], Z), rbf_kernel(Z[:, :2], X[[1, 2], :2]), atol=1e-12
-    )
-    with pytest.raises(InputError, match="give the columns of each"):
-        ConcatenatedBank([gaussian(X)], columns=[[0], [1]])
 
 
 def test_gaussian_without_a_width_needs_samples_to_be_a_number() -> None:
