@@ -51,7 +51,7 @@ class _Engine:
 _ONE_WORKER = "executor.workers=1"
 _ENGINES = (
     _Engine("local", ("executor=local",), 10.0),
-    _Engine("Dask, one worker", ("executor=dask", "executor.cluster=local", _ONE_WORKER), 10.0),
+    _Engine("Dask, one worker", ("executor=dask", _ONE_WORKER), 10.0),
     _Engine("Slurm, one job", ("executor=slurm", "executor.poll=1", "executor.array=1"), None),
 )
 

@@ -29,7 +29,7 @@ def run(place: Ground, tries: int) -> None:
     An eighth of the tries is on Dask and an eighth on Slurm, where there are such.
     """
     _on_one(place, "", tries - 2 * (tries // 8), {}, lambda jobs: ())
-    dask = ("executor=dask", "executor.cluster=local")
+    dask = ("executor=dask",)
     _on_one(place, " on Dask", tries // 8, {}, lambda jobs: (*dask, f"executor.workers={jobs}"))
     slurm = ("executor=slurm", "executor.poll=0.5")
     with _slurm(place, tries // 8) as variables:

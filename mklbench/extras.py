@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 # As they are imported and as they are called, by the name of the extra in pyproject.toml.
 _PACKAGES = {
-    "dask": {"distributed": "distributed", "dask_jobqueue": "dask-jobqueue"},
+    "dask": {"distributed": "distributed"},
     "files": {"h5py": "h5py", "pyarrow": "pyarrow", "openpyxl": "openpyxl"},
     "images": {"skimage": "scikit-image"},
     "ranks": {"scikit_posthocs": "scikit-posthocs"},

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from statistics import fmean
-from typing import Any, Protocol, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store
 
-# Seconds between two lines about steps; a line about a finished cell never waits.
-_INTERVAL = 10.0
 _COUNTDOWN_INTERVAL = 30.0
 
 _Item = TypeVar("_Item")
 
 
-class Progress(Protocol):
-    """Told of a run's progress by the executor."""
+class Progress:
+    """Told of a run's progress by the executor; this one says nothing."""
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
         """`steps` are to be taken; the cells have `n_splits` in all, also those done before."""
-
-    def step_advanced(self, step: Step, n_done: int, n_fits: int) -> None:
-        """The search of a step that goes on has done so many of its fits."""
 
     def step_ended(self, step: Step, record: Record | None) -> None:
         """One step has ended; `record` is that of a split, or of a selection that failed."""
@@ -53,32 +49,17 @@ def progress(kind: str, stream: TextIO | None = None, store: Store | None = None
         That of the run, whose files with tracebacks are named.
     """
     out = sys.stderr if stream is None else stream
-    if kind == "auto":
-        kind = "bar" if out.isatty() else "lines"
-    kinds: dict[str, type[Bar] | type[Lines] | type[Silent]]
-    kinds = {"bar": Bar, "lines": Lines, "none": Silent}
-    return kinds[kind](out, store)
+    if kind == "none":
+        return Progress()
+    if kind == "bar" or (kind == "auto" and out.isatty()):
+        return Bar(out, store)
+    return Lines(out, store)
 
 
-class Silent:
-    """Says nothing."""
-
-    def __init__(self, stream: TextIO | None = None, store: Store | None = None) -> None:
-        pass
-
-    def start(self, steps: Sequence[Step], n_splits: int) -> None: ...
-
-    def step_advanced(self, step: Step, n_done: int, n_fits: int) -> None: ...
-
-    def step_ended(self, step: Step, record: Record | None) -> None: ...
-
-    def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None: ...
-
-    def stop(self) -> None: ...
-
-
-class Lines:
+class Lines(Progress):
     """One line a finished cell, and one every few seconds between, with the time left."""
+
+    _interval = 10.0  # seconds between two lines about steps
 
     def __init__(self, stream: TextIO, store: Store | None = None) -> None:
         self._stream, self._store = stream, store
@@ -89,35 +70,27 @@ class Lines:
         n_selections = sum(step.selects for step in steps)
         self._n_ended = n_done = n_splits - (len(steps) - n_selections)
         self._started = self._last = self._clock()
-        # Said with the first step that ends, so that a run that cannot begin says only why.
         n_cells = len({step.cell.key for step in steps})
-        self._heading = f"{_count(n_cells, 'run')}, {_count(n_splits, 'split')}"
+        heading = f"{_count(n_cells, 'run')}, {_count(n_splits, 'split')}"
         if n_done:
-            self._heading += f", {n_done} of them done before"
+            heading += f", {n_done} of them done before"
         if n_selections:
-            self._heading += f", and {_count(n_selections, 'selection')} of hyperparameters"
-
-    def step_advanced(self, step: Step, n_done: int, n_fits: int) -> None:
-        searched = f"{n_done} of {n_fits} fits of the search"
-        self._pass(f"{step.cell.label} split {step.split}: {searched}")
+            heading += f", and {_count(n_selections, 'selection')} of hyperparameters"
+        self._begin(heading, n_selections)
 
     def step_ended(self, step: Step, record: Record | None) -> None:
         self._n_taken += 1
         self._n_ended += not step.selects
         if record is not None and not record.is_done:
-            self._say(_misfortune(self._store, step.cell, record))
-        else:
-            self._pass(step.cell.label)
+            self._say(self._failure(step.cell, record))
+        elif self._clock() - self._last >= self._interval:
+            self._say(f"{step.cell.label}{self._so_far()}")
 
     def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None:
         self._say(f"{cell.label} {status}: {outcome(records)}{self._so_far()}")
 
-    def stop(self) -> None: ...
-
-    def _pass(self, text: str) -> None:
-        """Say what goes on, if nothing was said for a while."""
-        if self._clock() - self._last >= _INTERVAL:
-            self._say(text + self._so_far())
+    def _begin(self, heading: str, n_selections: int) -> None:
+        self._say(heading)
 
     def _so_far(self) -> str:
         text = f"{self._n_ended} of {self._n_splits} splits"
@@ -126,13 +99,16 @@ class Lines:
             text += f", about {duration(pace * (self._n_steps - self._n_taken))} left"
         return f" ({text})"
 
+    def _failure(self, cell: Cell, record: Record) -> str:
+        """Return what happened to a split without a result, and where its traceback is."""
+        text = f"{cell.label} split {record.split} {record.status}: {record.reason}"
+        path = None if self._store is None else self._store.traceback_path(cell, record.split)
+        if path is not None and path.exists():
+            text += f" (traceback: {path})"
+        return text
+
     def _say(self, text: str) -> None:
         self._last = self._clock()
-        for line in filter(None, (self._heading, text)):
-            self._print(line)
-        self._heading = ""
-
-    def _print(self, text: str) -> None:
         print(text, file=self._stream, flush=True)
 
 
@@ -140,25 +116,7 @@ class Bar(Lines):
     """One bar over all steps and splits done before (rich), with a line above it for each cell."""
 
     _bar: Any = None
-
-    def start(self, steps: Sequence[Step], n_splits: int) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as RichProgress
-
-        super().start(steps, n_splits)
-        self._heading = ""
-        self._bar = RichProgress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(file=self._stream, highlight=False),
-            transient=True,
-        )
-        total = n_splits + sum(step.selects for step in steps)
-        self._task = self._bar.add_task("starting", total=total, completed=total - len(steps))
-        self._bar.start()
+    _interval = math.inf
 
     def step_ended(self, step: Step, record: Record | None) -> None:
         super().step_ended(step, record)
@@ -168,13 +126,28 @@ class Bar(Lines):
         if self._bar is not None:
             self._bar.stop()
 
-    def _pass(self, text: str) -> None:
-        self._bar.update(self._task, description=text)
+    def _begin(self, heading: str, n_selections: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        self._bar = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(file=self._stream, highlight=False),
+            transient=True,
+        )
+        total = self._n_splits + n_selections
+        self._task = self._bar.add_task("", total=total, completed=total - self._n_steps)
+        self._bar.start()
 
     def _so_far(self) -> str:
         return ""
 
-    def _print(self, text: str) -> None:
+    def _say(self, text: str) -> None:
+        self._last = self._clock()
         self._bar.console.print(text, markup=False, soft_wrap=True)
 
 
@@ -231,13 +204,6 @@ def outcome(records: list[Record]) -> str:
 
 def _mean(values: Iterable[float | None]) -> float:
     return fmean(value for value in values if value is not None)
-
-
-def _misfortune(store: Store | None, cell: Cell, record: Record) -> str:
-    """Return what happened to a split without a result, and where its traceback is."""
-    text = f"{cell.label} split {record.split} {record.status}: {record.reason}"
-    path = None if store is None else store.traceback_path(cell, record.split)
-    return f"{text} (traceback: {path})" if path is not None and path.exists() else text
 
 
 def duration(seconds: float) -> str:

@@ -31,9 +31,6 @@ from mklbench.solution import Solution
 Rows = NDArray[np.int64]
 Build = Callable[[Mapping[str, Any]], KernelOperator]
 
-# Told by a search how many of its fits are done, and of how many; a worker process puts its own.
-listener: Callable[[int, int], object] | None = None
-
 # Options in which a path ascends, where the algorithm has no path of its own.
 _PATH_OPTIONS = ("algo.C", "algo.lam")
 
@@ -160,8 +157,6 @@ class _Trial:
         self._path = None if option is None else f"algo.{option}"
         self._operators: dict[str, KernelOperator] = {}  # the latest only
         self._units: dict[str, float] = {}
-        # Beside the grid there are at least the half-decades.
-        self._n_done, self._n_entries = 0, len(grid_entries(grid)) + 2 * len(self.axes)
 
     def resolved(self, entry: Mapping[str, Any]) -> dict[str, Any]:
         """Return an entry with plain values in the place of those in units of its kernel."""
@@ -188,7 +183,6 @@ class _Trial:
                 for path, solver in zip(paths, solvers, strict=True):
                     solved = solver.solve(fold_operator, learning)
                     for entry, solutions in zip(path, solved, strict=True):
-                        self._tell()
                         if isinstance(solutions, SingularError):
                             losses[entry], self.singular = math.inf, solutions
                             continue
@@ -206,11 +200,6 @@ class _Trial:
             if self.axes:
                 self._units[kernel] = grids.unit_of(self._operators[kernel])
         return self._operators[kernel]
-
-    def _tell(self) -> None:
-        self._n_done += 1
-        if listener is not None:
-            listener(self._n_done, max(self._n_done, self._n_entries * len(self._parts)))
 
 
 def _kernel(entry: Mapping[str, Any]) -> str:

@@ -21,7 +21,7 @@ PAGE = (ROOT / "docs" / "more-than-one-machine.md").read_text(encoding="utf-8")
 EXECUTORS = ("dask", "slurm")
 # Keys of a config that are no options.
 NO_OPTIONS = {"name", "title", "_target_"}
-# Options of sbatch and of dask-jobqueue, which only they know.
+# Options of sbatch, which only it knows.
 OF_ENGINES = re.compile(r"\+executor\.options\.[a-z_]+=")
 
 

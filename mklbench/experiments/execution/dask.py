@@ -1,4 +1,4 @@
-"""The executor for Dask: jobs are tasks of a scheduler that runs, or of workers that it starts."""
+"""The executor for Dask: jobs are tasks of a scheduler that runs, or of workers on this machine."""
 
 from __future__ import annotations
 
@@ -6,24 +6,18 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from mklbench import __version__, extras
-from mklbench.errors import InputError, hint
+from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps
 from mklbench.experiments.store import Store
 
-# Kinds of clusters, by the names of dask-jobqueue's classes, and workers on this machine.
-_CLUSTERS = {
-    "htcondor": "HTCondorCluster", "lsf": "LSFCluster", "moab": "MoabCluster", "oar": "OARCluster",
-    "pbs": "PBSCluster", "sge": "SGECluster", "slurm": "SLURMCluster",
-}  # fmt: skip
-_HERE = "local"
-# Seconds to wait for a scheduler, and for the first of the workers that are started.
-_CONNECT, _FIRST_WORKER = 10.0, 600.0
+# Seconds to wait for a scheduler.
+_CONNECT = 10.0
 # Seconds to wait for a job to end before it is looked what others have done.
 _LOOK = 2.0
 
@@ -36,18 +30,13 @@ class Dask(Remote):
     jobs, timeout : int and float or None
         Of the local executor; to be left alone here.
     address : str or None
-        Of a scheduler: ``tcp://host:8786``.
-    cluster : str or None
-        Where workers are started in place of that: "slurm", "pbs", "sge", ... by dask-jobqueue, or
-        "local", processes on this machine.
+        Of a scheduler: ``tcp://host:8786``; None starts workers on this machine.
     workers : int, default=2
-        How many are started.
+        How many are started on this machine, where there is no address.
     minutes : float, default=30
         How long a job begins steps.
     memory : float, default=0
         GiB that each job asks for at least.
-    options : mapping or None
-        Of dask-jobqueue's class: ``{"queue": "cpu", "walltime": "02:00:00"}``.
 
     Raises
     ------
@@ -63,35 +52,21 @@ class Dask(Remote):
         timeout: float | None = None,
         *,
         address: str | None = None,
-        cluster: str | None = None,
         workers: int = 2,
         minutes: float = 30.0,
         memory: float = 0.0,
-        options: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(jobs, timeout, minutes, memory)
         if (sentence := extras.missing("dask", "executor=dask")) is not None:
             raise InputError(sentence)
-        kinds = [_HERE, *_CLUSTERS]
-        if (address is None) == (cluster is None):
-            raise InputError(
-                "executor=dask needs a scheduler or a cluster: give executor.address="
-                f"tcp://host:8786, or executor.cluster= with one of {', '.join(kinds)}, and not "
-                "both."
-            )
-        if cluster is not None and cluster not in kinds:
-            raise InputError(f"executor.cluster={cluster} is not known: {hint(cluster, kinds)}.")
         if address is not None and not address.rpartition(":")[2].isdecimal():
             raise InputError(
                 f"executor.address={address} has no port: write it as in tcp://host:8786, which is "
                 "what dask scheduler prints."
             )
         check_number("workers", workers, 1)
-        self._option = f"executor.address={address}" if address else f"executor.cluster={cluster}"
-        self._address, self._kind, self._workers = address, cluster, workers
-        self._options = dict(options or {})
+        self._address, self._workers = address, workers
         self._client: Any = None
-        self._cluster: Any = None
         self._futures: list[Any] = []
 
     @property
@@ -131,53 +106,52 @@ class Dask(Remote):
         return [_ended(future) for future in done]
 
     def close(self) -> None:
-        """Cancel the tasks, leave the scheduler, and end the workers that were started for it."""
+        """Cancel the tasks, leave the scheduler, and end the workers that were started here."""
         client, self._client = self._client, None
-        cluster, self._cluster = self._cluster, None
         with contextlib.suppress(Exception):  # the scheduler may be gone
             if client is not None:
                 client.cancel(self._futures, force=True)
                 client.close()
         self._futures = []
-        if cluster is not None:
-            cluster.close()
 
     def _connect(self) -> None:
         from distributed import Client
 
         # Its tracebacks on a scheduler that is away say less than we do.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+        here = {"n_workers": self._workers, "threads_per_worker": 1, "dashboard_address": None}
         try:
-            if self._kind is not None:
-                self._cluster = _started(self._kind, self._workers, self._options)
-            address = self._address or self._cluster.scheduler_address
-            self._client = Client(address, timeout=_CONNECT, set_as_default=False)
-            if self._cluster is not None:
-                self._client.wait_for_workers(1, timeout=_FIRST_WORKER)
-        except Exception as error:  # of many kinds, by the cluster
+            self._client = Client(
+                self._address,
+                timeout=_CONNECT,
+                set_as_default=False,
+                **({} if self._address else here),
+            )
+        except Exception as error:  # of many kinds
             raise InputError(
-                f"{self._option} does not answer ({_in_short(error)}): see that a dask scheduler "
-                "runs there, or change the executor's options."
+                f"executor.address={self._address} does not answer ({_in_short(error)}): see that "
+                "a dask scheduler runs there."
             ) from error
 
     def _check(self, store: Store) -> None:
         store.check_writable()
         store.path.mkdir(parents=True, exist_ok=True)
-        if not self._client.scheduler_info(n_workers=-1)["workers"]:
-            raise InputError(
-                f"{self._option} has no workers: start some with dask worker {self._address}."
-            )
         try:
             answers = self._client.run(_answer, str(store.path.absolute()))
         except Exception as error:  # raised there, of whatever kind
             raise InputError(
-                f"{self._option} has workers that cannot import mklbench ({_in_short(error)}): "
+                f"executor=dask has workers that cannot import mklbench ({_in_short(error)}): "
                 "install this version of it where they run."
             ) from error
+        if not answers:
+            raise InputError(
+                f"executor.address={self._address} has no workers: start some with dask worker "
+                f"{self._address}."
+            )
         for worker, (version, sees_store) in answers.items():
             if version != __version__:
                 raise InputError(
-                    f"{self._option} has mklbench {version} on {worker}, and here it is "
+                    f"executor=dask has mklbench {version} on {worker}, and here it is "
                     f"{__version__}: install the same."
                 )
             if not sees_store:
@@ -214,19 +188,6 @@ def _run(*arguments: Any) -> dict[str, str]:
 def _answer(store: str) -> tuple[str, bool]:
     """Return the version on a worker, and whether it sees the store."""
     return __version__, os.access(Path(store), os.W_OK)
-
-
-def _started(kind: str, workers: int, options: dict[str, Any]) -> Any:
-    if kind == _HERE:
-        from distributed import LocalCluster
-
-        given = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
-        return LocalCluster(**{**given, **options})
-    import dask_jobqueue
-
-    made = getattr(dask_jobqueue, _CLUSTERS[kind])(**{"cores": 1, "memory": "4GiB", **options})
-    made.scale(workers)
-    return made
 
 
 def _in_short(error: BaseException | None) -> str:

@@ -28,7 +28,6 @@ from typing import BinaryIO, NoReturn
 
 from mklbench.cores import allowing, n_threads
 from mklbench.errors import InputError
-from mklbench.experiments import files, search
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.pending import LOOK_AGAIN, Pending, Stamp
@@ -39,8 +38,6 @@ from mklbench.experiments.store import Store, StoreError
 
 _PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
-# Seconds between two of what a worker tells of a search.
-_MOMENT = 0.5
 # How much of what a dead worker has printed goes into the record.
 _MOST_CHARACTERS = 16_000
 
@@ -105,20 +102,17 @@ class Local:
         """Be a worker: take the steps whose numbers come, and tell how each ended."""
         from threadpoolctl import threadpool_limits
 
-        search.listener = _now_and_then(connection.send)
         # Timings are those of one thread, but where there is nothing else to be done.
         alone = self.at_once == 1 and len({step.cell.key for step in steps}) == 1
         with allowing(n_threads() if alone else 1), threadpool_limits(1):
             while True:
                 step = steps[connection.recv()]
-                kind, sentence = "ended", ""
+                refused = None
                 try:
                     take(step, store)
-                except StoreError as error:
-                    kind, sentence = "store", str(error)
                 except InputError as error:
-                    kind, sentence = "refused", str(error)
-                connection.send((kind, sentence))
+                    refused = isinstance(error, StoreError), str(error)
+                connection.send(refused)
 
 
 @dataclass
@@ -192,11 +186,6 @@ class _Pool:
                 pid = os.fork()
             if pid == 0:
                 self._be_worker(parent, ours, theirs, log)
-        except OSError as error:
-            raise InputError(
-                f"jobs={self._executor.at_once} is not possible: a worker process cannot be "
-                f"started, {files.reason(error)}."
-            ) from error
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         theirs.close()
@@ -225,18 +214,16 @@ class _Pool:
         step = worker.step
         assert step is not None
         try:
-            kind, said = worker.connection.recv()
+            refused = worker.connection.recv()
         except (EOFError, OSError):
             self._lose(worker, step, "failed")
             return
-        if kind not in ("ended", "refused", "store"):
-            self._pending.advance(step, kind, said)
-            return
         worker.step = None
-        if kind == "store":
-            raise InputError(said)
-        if kind == "refused":
-            self._pending.refuse(step.cell.key, said)
+        if refused is not None:
+            by_store, sentence = refused
+            if by_store:
+                raise StoreError(sentence)
+            self._pending.refuse(step.cell.key, sentence)
         self._pending.end(step)
 
     def _lose(self, worker: _Worker, step: Step, status: Ended, message: str = "") -> None:
@@ -245,19 +232,6 @@ class _Pool:
         message = message or f"the worker process died ({how})"
         give_up(step, self._store, status, message, printed or None)
         self._pending.end(step)
-
-
-def _now_and_then(send: Callable[[tuple[int, int]], None]) -> Callable[[int, int], None]:
-    """Return what sends how far a search is; one that takes less than a moment is not told of."""
-    last = time.monotonic()
-
-    def tell(n_done: int, n_fits: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _MOMENT:
-            last = time.monotonic()
-            send((n_done, n_fits))
-
-    return tell
 
 
 def _begin_worker(log: BinaryIO) -> None:

@@ -115,10 +115,6 @@ class Pending:
                 return step
         return None
 
-    def advance(self, step: Step, n_done: int, n_fits: int) -> None:
-        """Take note that the search of a step in hand has done so many of its fits."""
-        self._progress.step_advanced(step, n_done, n_fits)
-
     def end(self, step: Step) -> None:
         """Take note that a step that was begun here has ended, in whatever way."""
         remove_unfinished(result_path(self._store, step))

@@ -11,7 +11,7 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.steps import Step, missing_steps
-from mklbench.experiments.progress import Progress, Silent
+from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import Status
 from mklbench.experiments.store import Store
@@ -120,7 +120,7 @@ def run_cells(
         On Ctrl-C; finished splits are in the store.
     """
     listed = list(cells)
-    told = progress or Silent()
+    told = progress or Progress()
     chosen = executor or Local(jobs, timeout)
     errors: dict[str, str] = {}
     store.check()

@@ -25,7 +25,7 @@ from mklbench.experiments.execution.local import Job, Local
 from mklbench.experiments.execution.lock import Locks, holder, owner_of
 from mklbench.experiments.execution.pending import Pending, Stamp, lock_path
 from mklbench.experiments.execution.steps import Step, give_up
-from mklbench.experiments.progress import Progress, Silent
+from mklbench.experiments.progress import Progress
 from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE
 from mklbench.experiments.record import Ended
 from mklbench.experiments.store import Store
@@ -113,27 +113,21 @@ class Remote(ABC):
     def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
         """Take `steps` as `mklbench.experiments.execution.plan.Executor` says."""
         jobs: set[str] = set()
-        n_cancelled = 0
         pending = Pending(steps, store, progress, Locks())
         try:
             while not pending.is_empty:
-                if (n_free := self.slots - n_cancelled - len(jobs)) > 0:
+                if (n_free := self.slots - len(jobs)) > 0:
                     ready = [s for s in pending.ready() if not _is_elsewhere(s, store, jobs)]
                     if (n_jobs := min(n_free, len(ready) - len(jobs))) > 0:
-                        sent = (
-                            str(store.path.absolute()),
-                            resources.own_modules(),
-                            _sent(ready, pending),
-                        )
+                        sent = (str(store.path.absolute()), resources.own_modules())
                         one_a_cell = {step.cell.key: step for step in ready}.values()
                         gib = max(map(self._gib, one_a_cell))
-                        jobs.update(self.submit(n_jobs, (*sent, 60 * self.minutes), gib))
+                        arguments = (*sent, _sent(ready, pending), 60 * self.minutes)
+                        jobs.update(self.submit(n_jobs, arguments, gib))
                 for ended in self.ended():
                     jobs.discard(ended.name)
-                    n_cancelled += ended.reason.startswith("CANCELLED")
                     pending.look()
-                    is_last = not jobs and n_cancelled >= self.slots
-                    _settle(ended, pending, store, is_last)
+                    _settle(ended, pending, store)
                 pending.look()
         finally:
             self.close()
@@ -192,7 +186,7 @@ def take_steps(
             )
     local = Local()
     local.job = Job(name, seconds, stop, before)
-    return refused | local.run(list(before), Store(store), Silent())
+    return refused | local.run(list(before), Store(store), Progress())
 
 
 def check_number(name: str, value: float, least: float, above: bool = False) -> None:
@@ -221,12 +215,11 @@ def _is_elsewhere(step: Step, store: Store, jobs: set[str]) -> bool:
     return owner is not None and owner.job not in jobs
 
 
-def _settle(ended: EndedJob, pending: Pending, store: Store, is_last: bool) -> None:
+def _settle(ended: EndedJob, pending: Pending, store: Store) -> None:
     """Record the step that a job was killed with; what it had not begun is left to others.
 
-    Who cancels jobs does not want others in their place: with the last of them all that is left
-    counts as cancelled. A job that failed without a step in hand is one of a node that is not fit:
-    the first step that waits tells of it.
+    A job that failed without a step in hand is one of a node that is not fit, or was cancelled: the
+    first step that waits tells of it, so that a run in which no job can begin comes to an end.
     """
     for key, sentence in ended.refused.items():
         pending.refuse(key, sentence)
@@ -240,11 +233,6 @@ def _settle(ended: EndedJob, pending: Pending, store: Store, is_last: bool) -> N
             held.append(step)
     if ended.reason == "COMPLETED":
         return
-    is_cancelled = ended.reason.startswith("CANCELLED")
-    if is_last:
-        held = list(pending.ready())
-    elif not held and not is_cancelled:
-        held = list(pending.ready())[:1]
     status: Ended = "timeout" if ended.reason.startswith("TIMEOUT") else "failed"
-    for step in held:
+    for step in held or list(pending.ready())[:1]:
         give_up(step, store, status, f"{ended.reason} {ended.where}")

@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,20 +27,12 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps
 from mklbench.experiments.store import Store
 
-# Options of sbatch that are not the user's, and what to do instead.
-_OURS = {
-    "mem": "say with executor.memory what they need at least",
-    "array": "say with executor.array how many there may be",
-    "job-name": "leave it out, as jobs are found again by it",
-}
 # States of jobs that have not ended.
 _PENDING = ("PENDING", "CONFIGURING", "REQUEUED", "RESV_DEL_HOLD", "SPECIAL_EXIT", "REQUEUE_HOLD")
 _RUNNING = ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING")
-# Why a job is queued that no change of the cluster's load will start.
-_NEVER = ("BadConstraints", "PartitionConfig", "PartitionTimeLimit", "InvalidAccount", "InvalidQOS")
 _TOO_LARGE = re.compile("exceeded (job )?memory limit|oom.kill", re.IGNORECASE)
-# Seconds for a command of Slurm to answer, and for Slurm to do so again after an outage.
-_PATIENCE, _OUTAGE = 60.0, 900.0
+# Seconds for a command of Slurm to answer.
+_PATIENCE = 60.0
 
 
 class Slurm(Remote):
@@ -89,16 +82,12 @@ class Slurm(Remote):
             raise InputError(sentence)
         check_number("array", array, 1)
         check_number("poll", poll, 0, above=True)
-        for name in options or {}:
-            if (instead := _OURS.get(name.replace("_", "-"))) is not None:
-                raise InputError(f"executor.options.{name} is set for each job: {instead}.")
         asked = {"partition": partition, "account": account, "qos": qos, **(options or {})}
         self._asked = {name: value for name, value in asked.items() if value is not None}
         self._array, self._poll = array, poll
         self._jobs: dict[str, Any] = {}  # of submitit, by id
-        self._folder: Path | None = None  # of logs and of what submitit sends
-        self._folders: set[Path] = set()  # of logs that nobody is told to read
-        self._heard = time.monotonic()
+        self._folder = Path()  # of logs and of what submitit sends
+        self._has_failed = False  # then a record names a log
 
     @property
     def slots(self) -> int:
@@ -107,29 +96,22 @@ class Slurm(Remote):
 
     def prepare(self, cells: Sequence[Cell], store: Store) -> None:
         """Raise InputError unless Slurm answers on this machine."""
-        for command in ("sbatch", "squeue", "scancel"):
-            if shutil.which(command) is None:
-                raise InputError(
-                    f"executor=slurm needs {command}, which is not on this machine: start the "
-                    "command on a login node of the cluster, or leave executor=slurm out."
-                )
         try:
             _squeue("--me")
         except _Unreachable as error:
             raise InputError(
-                f"executor=slurm finds no cluster ({error}): see that sinfo answers on this "
-                "machine, or leave executor=slurm out."
+                f"executor=slurm finds no cluster ({error}): start the command on a login node, "
+                "where sinfo answers, or leave executor=slurm out."
             ) from error
-        self._folder = store.path.absolute() / "jobs"
+        self._folder = store.path.absolute() / "jobs" / uuid.uuid4().hex[:8]
 
     def submit(self, n_jobs: int, arguments: tuple[Any, ...], gib: int) -> list[str]:
         """Submit jobs as one array."""
         import submitit
 
-        assert self._folder is not None
         executor = submitit.SlurmExecutor(folder=str(self._folder / "%j"))
         executor.update_parameters(
-            job_name=_job_name(self._folder.parent),
+            job_name=_job_name(self._folder.parents[1]),
             time=math.ceil(2 * self.minutes + 3),
             mem=f"{gib}GB",
             array_parallelism=n_jobs,
@@ -148,53 +130,35 @@ class Slurm(Remote):
                 "executor's options."
             ) from error
         self._jobs |= {job.job_id: job for job in submitted}
-        for job in submitted:  # submitit keeps what it sends in a folder of the array
-            array = job.job_id.partition("_")[0]
-            self._folders |= {self._folder / job.job_id, self._folder / array}
         return [f"slurm {job.job_id}" for job in submitted]
 
     def ended(self) -> list[EndedJob]:
         """Ask squeue, after a while, what has become of the jobs."""
         time.sleep(self._poll)
-        try:
-            states = self._states()
-            self._heard = time.monotonic()
-        except _Unreachable as error:
-            if time.monotonic() - self._heard > _OUTAGE:
-                raise InputError(
-                    f"executor=slurm does not answer ({error}): see that it runs; the same command "
-                    "goes on from there."
-                ) from error
+        if not self._jobs:
             return []
-        ended = []
-        for job_id in list(self._jobs):
-            state, node, why = states.get(job_id, ("LOST", "", ""))
-            if state in _PENDING and why in _NEVER:
-                raise InputError(
-                    f"executor=slurm has job {job_id} with {self._options}, which would wait for "
-                    f"ever ({why}): change the executor's options."
-                )
-            if state not in _PENDING + _RUNNING:
-                ended.append(self._ended(job_id, state, node))
-        return ended
+        arrays = dict.fromkeys(job_id.partition("_")[0] for job_id in self._jobs)
+        try:
+            states = _squeue(f"--jobs={','.join(arrays)}")
+        except _Unreachable:  # it is asked again
+            return []
+        ended = {job_id: states.get(job_id, ("LOST", "", "")) for job_id in self._jobs}
+        return [
+            self._ended(job_id, state, node)
+            for job_id, (state, node, _) in ended.items()
+            if state not in _PENDING + _RUNNING
+        ]
 
     def close(self) -> None:
-        """Cancel the jobs that have not ended."""
+        """Cancel the jobs that have not ended; keep the logs if any has failed."""
         if self._jobs:
             with contextlib.suppress(_Unreachable):
                 _command("scancel", *self._jobs)
             self._jobs = {}
-        for path in self._folders:
-            shutil.rmtree(path, ignore_errors=True)
-            for script in path.parent.glob(".submission_file_*.sh"):
-                script.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # there are others
-                path.parent.rmdir()
-        self._folders = set()
-
-    def _states(self) -> dict[str, tuple[str, str, str]]:
-        names = [job_id.partition("_")[0] for job_id in self._jobs]
-        return _squeue(f"--jobs={','.join(dict.fromkeys(names))}") if names else {}
+        if not self._has_failed:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            with contextlib.suppress(OSError):  # there are logs of others
+                self._folder.parent.rmdir()
 
     def _ended(self, job_id: str, state: str, node: str) -> EndedJob:
         submitted = self._jobs.pop(job_id)
@@ -203,7 +167,7 @@ class Slurm(Remote):
         if state == "COMPLETED":
             refused = submitted.result()
         else:
-            self._folders.discard(log.parent)
+            self._has_failed = True
             if state == "FAILED" and _was_too_large(log):  # as Slurm says without control groups
                 state = "OUT_OF_MEMORY"
         where = f"on node {node or 'unknown'}, slurm job {job_id}; log: {log}"

@@ -14,7 +14,7 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.execution.steps import Step, missing_steps
-from mklbench.experiments.progress import Progress, Silent
+from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import split_seconds
 from mklbench.experiments.store import Store
@@ -86,7 +86,7 @@ def run_again(
     refused : Outcome, default=Outcome.FAILED
         How a run ends that an InputError stops.
     """
-    errors = _run(items, store, executor, progress or Silent())
+    errors = _run(items, store, executor, progress or Progress())
     findings, turned = {}, {}
     for item in items:
         now = _ended(item, store, errors)
@@ -102,7 +102,7 @@ def run_again(
             turned[item] = Rerun(item.label, at_recorded, item.record), text
         else:
             findings[item] = Finding(item.label, *judged(item.cell, now, item.record))
-    errors = _run([fixed for fixed, _ in turned.values()], store, executor, Silent())
+    errors = _run([fixed for fixed, _ in turned.values()], store, executor, Progress())
     for item, (fixed, text) in turned.items():
         now = _ended(fixed, store, errors)
         ended = (

@@ -389,7 +389,7 @@ def test_lines_tell_of_selections(store: Store) -> None:
 
 
 def test_lines_tell_of_a_long_cell_between(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress_module, "_INTERVAL", 0.0)
+    monkeypatch.setattr(progress_module.Lines, "_interval", 0.0)
     log = io.StringIO()
     run_cells([tiny_cell()], store, progress=Lines(log))
     assert "svm-gaussian-twonorm (2 of 4 splits, about " in log.getvalue()

@@ -109,13 +109,6 @@ def test_jobs_that_cannot_begin_end_the_run(store: Store) -> None:
     assert len(engine.submitted) == 4
 
 
-def test_cancelled_jobs_are_not_replaced(store: Store) -> None:
-    engine = Engine(store, lambda *_: ("CANCELLED", {}))
-    (result,) = run_cells([tiny_cell()], store, executor=engine)
-    assert [record.error for record in result.records] == [f"CANCELLED {WHERE}"] * 4
-    assert len(engine.submitted) == 3
-
-
 def test_bad_input_stops_its_cell_only(store: Store) -> None:
     bad, good = run_cells([tiny_cell("algo.C=-1"), tiny_cell()], store, executor=Engine(store))
     assert present(bad.error).startswith("C=-1 is not accepted")
