@@ -12,13 +12,13 @@ from mklbench import multiclass
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import decision_again
-from mklbench.experiments.execution.plan import CellResult
 from mklbench.experiments.files import reason, write_atomically
 from mklbench.experiments.record import Record
+from mklbench.experiments.records import CellRecords
 from mklbench.extras import missing
 
 
-def write_predictions(path: str, results: Sequence[CellResult]) -> None:
+def write_predictions(path: str, results: Sequence[CellRecords]) -> None:
     """Fit the finished splits again, as they were recorded, and write what they predict.
 
     A line is a test row: its run, split and row number in the table, from 0, the name of the
@@ -29,7 +29,7 @@ def write_predictions(path: str, results: Sequence[CellResult]) -> None:
     ----------
     path : str
         A .csv or .parquet file.
-    results : sequence of CellResult
+    results : sequence of CellRecords
         The runs.
 
     Raises

@@ -12,10 +12,10 @@ from mklbench import interruption
 from mklbench.config import ComposedRun, RunOptions
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.plan import CellResult, run_cells
+from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.files import check_writable_file, reason, write_atomically
 from mklbench.experiments.progress import progress
-from mklbench.experiments.records import border_text
+from mklbench.experiments.records import CellRecords, border_text
 from mklbench.experiments.rows import csv_text, summary, summary_grid
 from mklbench.experiments.store import Store
 from mklbench.grids import AUTO
@@ -51,7 +51,7 @@ class _Runs:
 
     def __init__(self) -> None:
         self.options: RunOptions | None = None
-        self.results: list[CellResult] = []
+        self.results: list[CellRecords] = []
 
     def __call__(self, jobs: Sequence[ComposedRun]) -> list[float]:
         """Run jobs, and return their mean accuracies, or of real targets their mean RMSE."""
@@ -107,28 +107,25 @@ class _Runs:
         return 0 if all(result.status == "done" for result in self.results) else 1
 
 
-def _mean(result: CellResult) -> float:
+def _mean(result: CellRecords) -> float:
     measured = [
-        record.rmse if record.accuracy is None else record.accuracy
-        for record in result.records
-        if record.is_done
+        record.rmse if record.accuracy is None else record.accuracy for record in result.done
     ]
     known = [value for value in measured if value is not None]
     return fmean(known) if known else math.nan
 
 
-def _borders(results: list[CellResult]) -> Iterator[str]:
+def _borders(results: list[CellRecords]) -> Iterator[str]:
     """Yield a sentence for each run with choices at the border of what was tried."""
     for result in results:
         grid = result.cell.config.search.grid
-        done = [record for record in result.records if record.is_done]
-        if text := border_text(done, grid):
+        if text := border_text(result.done, grid):
             plain = any(values != AUTO for values in grid.values())
             remedy = ": widen the grid" if plain else ""
             yield f"{result.cell.label}: {text}{remedy}."
 
 
-def _published(results: list[CellResult]) -> Iterator[str]:
+def _published(results: list[CellRecords]) -> Iterator[str]:
     """Yield what the papers print for each finished run that they have, beside its own number."""
     from mklbench.report.position import position_of
 
@@ -139,7 +136,7 @@ def _published(results: list[CellResult]) -> Iterator[str]:
             yield label + position.beside(result.records)
 
 
-def _write(path: str, results: list[CellResult]) -> None:
+def _write(path: str, results: list[CellRecords]) -> None:
     """Write the rows as CSV, or the summary as a table in LaTeX."""
     try:
         write_atomically(path, _latex(results) if path.endswith(".tex") else csv_text(results))
@@ -147,7 +144,7 @@ def _write(path: str, results: list[CellResult]) -> None:
         raise InputError(f"out={path} cannot be written: {reason(error)}.") from error
 
 
-def _latex(results: list[CellResult]) -> str:
+def _latex(results: list[CellRecords]) -> str:
     from mklbench.report.document import Grid, to_latex
 
     headings, body = summary_grid(results)

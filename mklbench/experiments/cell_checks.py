@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -20,8 +19,6 @@ from mklbench.grids import first_values
 from mklbench.kernels.builders.matrix_files import sample_names
 from mklbench.kernels.contract import NUMBER, Shape, builder_of, memory_of
 from mklbench.optim.fit_memory import fitting, searching
-
-logger = logging.getLogger(__name__)
 
 
 def check_cell(cell: Cell, splits: Iterable[int] | None = None, jobs: int = 1) -> None:
@@ -139,7 +136,8 @@ def _check_own_rows(cell: Cell, builder: Any) -> None:
         )
     if cell.fixed_splits is None:
         return
-    _say(cell.fixed_splits.note)
+    if cell.fixed_splits.note:
+        _tell(cell.fixed_splits.note)
     if data.dropped_rows or cell.config.data.get("keep_classes"):
         raise InputError(
             f"split.path={cell.config.split.path} numbers the rows of the data, and "
@@ -160,13 +158,6 @@ def _named(cell: Cell) -> str:
 def _tell(text: str) -> None:
     """Print once what was understood of a file, beside the results rather than among them."""
     print(text, file=sys.stderr, flush=True)
-
-
-@lru_cache(maxsize=64)
-def _say(note: str) -> None:
-    """Tell the user once what was found out about a file."""
-    if note:
-        logger.warning("%s", note)
 
 
 @lru_cache(maxsize=16)

@@ -7,17 +7,10 @@ import errno
 import os
 import stat
 import uuid
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 from mklbench.errors import InputError
-
-# How often it is looked at what changes hands meanwhile.
-_TRIES = 3
-
-_Seen = TypeVar("_Seen")
 
 
 def write_atomically(path: Path | str, content: str | bytes, *, durable: bool = True) -> None:
@@ -60,24 +53,6 @@ def read_regular(path: Path, most_bytes: int) -> bytes:
     OSError
         If there is none, it cannot be read, is of another kind or larger.
     """
-    return retried(partial(_read_regular, path, most_bytes))
-
-
-def retried(look: Callable[[], _Seen]) -> _Seen:
-    """Look again at a file or directory that another machine replaces at this moment.
-
-    Over NFS the old one may be gone then, also for who has it open already (ESTALE).
-    """
-    for _ in range(_TRIES - 1):
-        try:
-            return look()
-        except OSError as error:
-            if error.errno != errno.ESTALE:
-                raise
-    return look()
-
-
-def _read_regular(path: Path, most_bytes: int) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         status = os.fstat(descriptor)

@@ -8,7 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -45,11 +45,14 @@ class CellRecords:
         Of its splits there are, sorted by split.
     selections : mapping of int to Selection
         By split, those that the splits of the cell share, as far as there are any.
+    error : str or None
+        The sentence of what the user has to mend before it can run, or None.
     """
 
     cell: Cell
     records: list[Record]
-    selections: Mapping[int, Selection]
+    selections: Mapping[int, Selection] = field(default_factory=dict)
+    error: str | None = None
 
     @property
     def done(self) -> list[Record]:

@@ -13,8 +13,8 @@ from mklbench import config as configs
 from mklbench import terminal
 from mklbench.config.schemas import MEASURES
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.plan import CellResult
 from mklbench.experiments.record import Record
+from mklbench.experiments.records import CellRecords
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -46,7 +46,7 @@ _DTYPES = {
 }
 
 
-def csv_text(results: Iterable[CellResult]) -> str:
+def csv_text(results: Iterable[CellRecords]) -> str:
     """Return the CSV of a run: a row for each split of each cell, also where there is no result."""
     rows = [row for r in results for row in cell_rows(r.cell, r.cell.key, r.records)]
     text = io.StringIO()  # not by pandas, which takes longer to load than many a run
@@ -97,7 +97,7 @@ def record_row(record: Record) -> Row:
     return stated | dict(record.scores or {})
 
 
-def summary(results: Sequence[CellResult]) -> str:
+def summary(results: Sequence[CellRecords]) -> str:
     """Return an aligned table: a line for each cell, with means over its finished splits.
 
     It is as wide as the terminal, if there is one.
@@ -113,9 +113,9 @@ def summary(results: Sequence[CellResult]) -> str:
     return shown
 
 
-def summary_grid(results: Sequence[CellResult]) -> tuple[list[str], list[list[str]]]:
+def summary_grid(results: Sequence[CellRecords]) -> tuple[list[str], list[list[str]]]:
     """Return the headings and the lines of the `summary`, without columns that are empty."""
-    done = [record for result in results for record in result.records if record.is_done]
+    done = [record for result in results for record in result.done]
     # Seconds of two CPU models cannot be compared.
     names_models = len({record.cpu for record in done}) > 1
     settings = _settings([result.cell for result in results])
@@ -188,9 +188,9 @@ def choices_of(config: Mapping[str, Any]) -> dict[str, Any]:
     return values | {"search": config["search"]["name"]}
 
 
-def _line(result: CellResult, names_models: bool) -> dict[str, str]:
+def _line(result: CellRecords, names_models: bool) -> dict[str, str]:
     """Return the columns of a line of the summary that there is anything for."""
-    cell, done = result.cell, [record for record in result.records if record.is_done]
+    cell, done = result.cell, result.done
     line = {
         "data": cell.data, "algo": cell.algo, "kernel": cell.kernel, "C": _values(done, "C"),
         "splits": f"{len(done)}/{cell.n_splits}", "status": result.status,

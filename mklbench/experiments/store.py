@@ -101,7 +101,7 @@ class Store(RecordSource):
         """Return what there is of a cell, each file of a split opened once."""
         with contextlib.suppress(OSError):  # of which each file will tell
             if not self.directory(cell).exists():  # as of most cells of most tables
-                return CellRecords(cell, [], {})
+                return CellRecords(cell, [])
         self._description(self.directory(cell))  # names it if it is damaged
         records = list(self._records(cell))
         return CellRecords(cell, records, self._selections(cell, records))
@@ -207,15 +207,6 @@ class Store(RecordSource):
         # A sweep has thousands, and what is lost is written again.
         files.write_atomically(path, with_checksum(_describe(cell), indent=1), durable=False)
 
-    def remove_description(self, cell: Cell) -> None:
-        """Delete what says of a cell that it is to be run, if there is nothing else of it."""
-        directory = self.directory(cell)
-        with contextlib.suppress(OSError):
-            if names_in(directory) == ["cell.json"]:
-                (directory / "cell.json").unlink()
-                directory.rmdir()
-                self.path.rmdir()
-
     def check(self) -> None:
         """Raise InputError if what is there is no store, and cannot become one."""
         files.check_directory("results_dir", self.path)
@@ -223,12 +214,6 @@ class Store(RecordSource):
     def check_writable(self) -> None:
         """Raise InputError unless records can be written; leave no trace."""
         files.check_writable_directory("results_dir", self.path)
-
-    def tidy(self, cell: Cell) -> None:
-        """Mend a cell's damaged description."""
-        if self.directory(cell).is_dir() and self._description(self.directory(cell)) is None:
-            with contextlib.suppress(OSError):  # a finished cell may stand where nobody can write
-                self._describe(cell)
 
 
 def copy_records(cells: Iterable[Cell], source: RecordSource, store: Store) -> int:
@@ -273,7 +258,7 @@ def traceback_of(record_path: Path) -> Path:
 def names_in(directory: Path) -> list[str]:
     """Return the names in a directory: none, which is said, if it cannot be read."""
     try:
-        return files.retried(partial(os.listdir, directory))
+        return os.listdir(directory)
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR):
             warn_damaged(directory, f"it cannot be read ({files.reason(error)})")

@@ -18,8 +18,8 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.evaluation import run_split
-from mklbench.experiments.execution.plan import CellResult
 from mklbench.experiments.record import Record
+from mklbench.experiments.records import CellRecords
 from mklbench.experiments.rows import summary
 
 
@@ -221,7 +221,7 @@ def test_kernels_found_in_a_family_are_counted_among_infinitely_many() -> None:
     assert (record.n_base_kernels, record.relevant_weight) == (None, None)
     assert present(record.accuracy) > 0.6
     assert Record.from_json(json.loads(json.dumps(record.to_json(), allow_nan=False))) == record
-    assert "kernels" in summary([CellResult(cell, "done", [record])])
+    assert "kernels" in summary([CellRecords(cell, [record])])
 
 
 def test_each_class_has_kernels_of_its_own(tmp_path: Path) -> None:

@@ -180,7 +180,6 @@ MADE = [fifo, directory, bound_socket, endless_device, loop, empty, huge, nested
     [
         *((make, "split-000.json") for make in [*MADE, unreadable]),
         (fifo, "selection-001.json"), (not_a_number, "selection-001.json"),
-        (directory, "cell.json"), (empty, "cell.json"),
     ],
     ids=lambda made: getattr(made, "__name__", made),
 )  # fmt: skip
@@ -190,8 +189,6 @@ def test_whatever_stands_in_the_place_of_a_file_is_named_and_replaced(
     sharing = tiny_cell("split.n_splits=2", *SHARED)
     for split in range(2):
         store.write_selection(sharing, split, run_selection(sharing, split))
-    if which == "cell.json":
-        run_cells([sharing], store)
     place = store.directory(sharing) / which
     place.unlink(missing_ok=True)
     make(place)
@@ -204,17 +201,6 @@ def test_whatever_stands_in_the_place_of_a_file_is_named_and_replaced(
     assert [path.joinpath("kept").read_text() for path in aside] == (
         ["somebody's"] if make is directory else []
     )
-
-
-def test_a_record_in_the_place_of_the_description_is_named_and_replaced(
-    store: Store, cell: Cell
-) -> None:
-    run_cells([cell], store)
-    place = store.directory(cell) / "cell.json"
-    place.write_bytes((store.directory(cell) / "split-000.json").read_bytes())
-    with pytest.warns(DamagedRecordWarning, match=r"cell.json is damaged .* describes no cell"):
-        run_cells([cell], store)
-    assert "config" in verified(place.read_bytes())
 
 
 def test_damaged_lines_are_named_by_their_numbers_and_cost_no_other(

@@ -23,8 +23,8 @@ from mklbench.data.splits import folds
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_selection, run_split
-from mklbench.experiments.execution.plan import CellResult
 from mklbench.experiments.record import Record, Selection
+from mklbench.experiments.records import CellRecords
 from mklbench.experiments.rows import COLUMNS, csv_text, summary
 from mklbench.prediction import DecisionFunction
 from mklbench.report.table.metrics import METRICS
@@ -120,7 +120,7 @@ def test_a_selection_by_accuracy_is_written_as_before() -> None:
 
 def test_rows_and_summaries_have_a_column_a_score() -> None:
     cells = [tiny_cell(ASKED), tiny_cell()]
-    results = [CellResult(cell, "incomplete", [run_split(cell, 0)]) for cell in cells]
+    results = [CellRecords(cell, [run_split(cell, 0)]) for cell in cells]
     rows = list(csv.DictReader(io.StringIO(csv_text(results))))
     assert list(rows[0]) == [*COLUMNS, "roc_auc", "f1_macro", "neg_brier_score"]
     assert float(rows[0]["roc_auc"]) == present(results[0].records[0].scores)["roc_auc"]
@@ -198,7 +198,7 @@ def test_a_larger_model_has_more_bytes() -> None:
 
 def test_the_size_stands_in_summaries_and_tables() -> None:
     cell = tiny_cell("metrics=model_bytes")
-    result = CellResult(cell, "incomplete", [run_split(cell, 0)])
+    result = CellRecords(cell, [run_split(cell, 0)])
     size = present(present(result.records[0].scores)["model_bytes"])
     assert f" {size:.0f} " in summary([result])
     assert METRICS["model_bytes"].heading == "model size kB"

@@ -7,12 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from experiment_fakes import fake_cell, tiny_cell
+from experiment_fakes import fake_cell
 
-from mklbench.experiments.evaluation import unfinished
 from mklbench.experiments.execution.plan import run_cells
-from mklbench.experiments.execution.steps import Step
-from mklbench.experiments.progress import Lines, countdown, progress
+from mklbench.experiments.progress import countdown, progress
 from mklbench.experiments.store import Store
 
 
@@ -34,13 +32,3 @@ def test_what_has_failed_names_the_file_with_its_traceback(tmp_path: Path) -> No
     path = store.traceback_path(cell, 0)
     assert f"(traceback: {path})" in said.getvalue()
     assert path.read_text().startswith("Traceback (most recent call last):")
-
-
-def test_what_has_no_traceback_names_none(tmp_path: Path) -> None:
-    cell, store, said = tiny_cell(), Store(tmp_path / "store"), io.StringIO()
-    lines = Lines(said, store)
-    lines.start([Step(cell, 0)], 4)
-    record = unfinished(cell, 0, "timeout", "stopped")
-    store.write(cell, record)
-    lines.step_ended(Step(cell, 0), record)
-    assert said.getvalue().splitlines()[-1] == f"{cell.label} split 0 timeout: stopped"

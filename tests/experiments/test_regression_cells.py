@@ -17,15 +17,16 @@ from mklbench.data.splits import random_split
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.cell_checks import check_cell
-from mklbench.experiments.execution.plan import CellResult, run_cells
+from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.progress import outcome
+from mklbench.experiments.records import CellRecords
 from mklbench.experiments.rows import csv_text, summary
 from mklbench.experiments.store import Store
 
 ARM = ("data=arm", "data.n_samples=80", "split.scaling=none", "split.n_splits=2", "algo=krr")
 
 
-def ran(tmp_path: Path, *overrides: str) -> CellResult:
+def ran(tmp_path: Path, *overrides: str) -> CellRecords:
     (result,) = run_cells([Cell.from_overrides([*ARM, *overrides])], Store(tmp_path))
     assert result.status == "done", result.error
     return result

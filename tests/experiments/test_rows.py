@@ -9,16 +9,16 @@ import pytest
 from experiment_fakes import tiny_cell
 from report_fakes import record
 
-from mklbench.experiments.execution.plan import CellResult
+from mklbench.experiments.records import CellRecords
 from mklbench.experiments.rows import csv_text, frame, record_row, summary
 
 
-def result(*models: str | None) -> CellResult:
+def result(*models: str | None) -> CellRecords:
     records = [
         record(split, svm_calls=1, provenance={} if model is None else {"cpu": model})
         for split, model in enumerate(models)
     ]
-    return CellResult(tiny_cell(f"split.n_splits={len(models)}"), "done", records)
+    return CellRecords(tiny_cell(f"split.n_splits={len(models)}"), records)
 
 
 def test_the_summary_names_the_models_where_there_are_several() -> None:

@@ -415,13 +415,6 @@ def test_a_scorer_is_a_mean_over_the_rows_held_out() -> None:
     assert 0.6 < present(selection.score) <= 1.0
 
 
-def test_the_search_says_how_many_fits_it_is_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[tuple[int, int]] = []
-    monkeypatch.setattr(search, "listener", lambda *counts: said.append(counts))
-    select("search=cv", "search.grid.algo.C=[0.1,1,10]")
-    assert said == [(n, 15) for n in range(1, 16)]
-
-
 def test_of_several_classes_the_squared_error_is_the_mean_over_the_problems() -> None:
     responses = Responses(np.array([0, 2, 1]), 3)
     decision = np.array([[1.0, -1.0, -1.0], [0.0, -1.0, 1.0], [-1.0, 1.0, 2.0]])

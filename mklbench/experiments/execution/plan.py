@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Protocol
 
 from mklbench.errors import InputError
@@ -12,31 +12,8 @@ from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.steps import Step, missing_steps
 from mklbench.experiments.progress import Progress
-from mklbench.experiments.record import Record
-from mklbench.experiments.records import Status
+from mklbench.experiments.records import CellRecords
 from mklbench.experiments.store import Store
-
-
-@dataclass(frozen=True)
-class CellResult:
-    """How a cell ended.
-
-    Attributes
-    ----------
-    cell : Cell
-        The cell.
-    status : Status
-        As the store has it now: "done", "failed", "timeout", "incomplete" or "missing".
-    records : list of Record
-        Of its splits, sorted.
-    error : str or None
-        The sentence of what the user has to mend before it can run, or None.
-    """
-
-    cell: Cell
-    status: Status
-    records: list[Record] = field(default_factory=list)
-    error: str | None = None
 
 
 class Executor(Protocol):
@@ -92,7 +69,7 @@ def run_cells(
     timeout: float | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
-) -> list[CellResult]:
+) -> list[CellRecords]:
     """Run the splits of `cells` that the store does not have, and return how each cell ended.
 
     One cell that cannot run or fails does not stop the others. Several runners may do this with
@@ -145,13 +122,9 @@ def _run(
     steps = [step for listed in work.values() for step in listed]
     progress.start(steps, n_splits)
     try:
-        errors = executor.run(steps, store, progress)
+        return executor.run(steps, store, progress)
     finally:
         progress.stop()
-    for cell in work:
-        if cell.key in errors:
-            store.remove_description(cell)
-    return errors
 
 
 def _distinct(cells: Sequence[Cell], errors: dict[str, str]) -> list[Cell]:
@@ -174,7 +147,6 @@ def _plan(
     """Return the steps of each cell that has any, having checked what can be checked beforehand."""
     missing: dict[Cell, list[Step]] = {}
     for cell in _distinct(cells, errors):
-        store.tidy(cell)
         missing[cell] = missing_steps(cell, store)
     at_once = min(jobs, sum(map(len, missing.values())))  # 0 elsewhere, where memory is asked for
     work: dict[Cell, list[Step]] = {}
@@ -190,9 +162,8 @@ def _plan(
     return work
 
 
-def _result(cell: Cell, store: Store, errors: dict[str, str]) -> CellResult:
+def _result(cell: Cell, store: Store, errors: dict[str, str]) -> CellRecords:
     error = errors.get(repr(cell.config))
     if error is not None:
-        return CellResult(cell, "missing", [], error)
-    found = store.read(cell)
-    return CellResult(cell, found.status, found.records, errors.get(cell.key))
+        return CellRecords(cell, [], error=error)
+    return replace(store.read(cell), error=errors.get(cell.key))

@@ -27,9 +27,11 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps
 from mklbench.experiments.store import Store
 
-# States of jobs that have not ended.
-_PENDING = ("PENDING", "CONFIGURING", "REQUEUED", "RESV_DEL_HOLD", "SPECIAL_EXIT", "REQUEUE_HOLD")
-_RUNNING = ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING")
+# States of jobs that have ended, for squeue and sacct alike.
+_ENDED = (
+    "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "LOST", "NODE_FAIL",
+    "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT",
+)  # fmt: skip
 _TOO_LARGE = re.compile("exceeded (job )?memory limit|oom.kill", re.IGNORECASE)
 # Seconds for a command of Slurm to answer.
 _PATIENCE = 60.0
@@ -146,7 +148,7 @@ class Slurm(Remote):
         return [
             self._ended(job_id, state, node)
             for job_id, (state, node, _) in ended.items()
-            if state not in _PENDING + _RUNNING
+            if state in _ENDED
         ]
 
     def close(self) -> None:
@@ -192,9 +194,9 @@ def queued(store: Store) -> list[tuple[str, str, str]]:
     except _Unreachable:
         return []
     return [
-        (job_id, f"{state} ({why})" if state in _PENDING else state, node)
+        (job_id, state if why == "None" else f"{state} ({why})", node)
         for job_id, (state, node, why) in listed.items()
-        if state in _PENDING + _RUNNING
+        if state not in _ENDED
     ]
 
 

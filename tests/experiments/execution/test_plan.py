@@ -20,9 +20,10 @@ from mklbench.errors import InputError
 from mklbench.experiments import progress as progress_module
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_selection
-from mklbench.experiments.execution.plan import CellResult, run_cells
+from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.progress import Bar, Lines, counting, duration, progress
 from mklbench.experiments.record import Record
+from mklbench.experiments.records import CellRecords
 from mklbench.experiments.store import Store
 
 
@@ -37,7 +38,7 @@ def modification_times(store: Store, cell: Cell) -> dict[str, int]:
     }
 
 
-def statuses(result: CellResult) -> list[str]:
+def statuses(result: CellRecords) -> list[str]:
     return [record.status for record in result.records]
 
 
@@ -172,7 +173,7 @@ def test_a_store_that_cannot_be_written_is_said_before_running(tmp_path: Path, j
         run_cells([tiny_cell()], Store(tmp_path / "file"), jobs=jobs)
 
 
-def at_once(n_runs: int, run: Callable[[], list[CellResult]]) -> list[CellResult]:
+def at_once(n_runs: int, run: Callable[[], list[CellRecords]]) -> list[CellRecords]:
     """Run `run` in threads and return what the runs returned, joined."""
     results = []
     threads = [threading.Thread(target=lambda: results.extend(run())) for _ in range(n_runs)]
