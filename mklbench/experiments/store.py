@@ -207,6 +207,15 @@ class Store(RecordSource):
         # A sweep has thousands, and what is lost is written again.
         files.write_atomically(path, with_checksum(_describe(cell), indent=1), durable=False)
 
+    def remove_description(self, cell: Cell) -> None:
+        """Delete what says of a cell that it is to be run, if there is nothing else of it."""
+        directory = self.directory(cell)
+        with contextlib.suppress(OSError):
+            if names_in(directory) == ["cell.json"]:
+                (directory / "cell.json").unlink()
+                directory.rmdir()
+                self.path.rmdir()
+
     def check(self) -> None:
         """Raise InputError if what is there is no store, and cannot become one."""
         files.check_directory("results_dir", self.path)

@@ -122,9 +122,13 @@ def _run(
     steps = [step for listed in work.values() for step in listed]
     progress.start(steps, n_splits)
     try:
-        return executor.run(steps, store, progress)
+        errors = executor.run(steps, store, progress)
     finally:
         progress.stop()
+    for cell in work:
+        if cell.key in errors:
+            store.remove_description(cell)
+    return errors
 
 
 def _distinct(cells: Sequence[Cell], errors: dict[str, str]) -> list[Cell]:
