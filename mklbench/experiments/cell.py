@@ -22,7 +22,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.identity import digest_of, identity_of
 
 if TYPE_CHECKING:
-    from omegaconf import DictConfig
+    pass
 
 # The place of a file, the time of its last change in nanoseconds, and its size in bytes.
 FileState = tuple[str, int, int]
@@ -88,11 +88,6 @@ class Cell:
             For an unknown choice, key or value.
         """
         return cls(configs.config_of(overrides, config_dir))
-
-    @classmethod
-    def from_config(cls, composed: DictConfig | Mapping[str, Any]) -> Cell:
-        """Return the cell of a composed config, checked."""
-        return cls(configs.run_config(composed))
 
     def editions(self) -> tuple[Cell, ...]:
         """Return the cells of every edition of the data, unless the config names one; this first.

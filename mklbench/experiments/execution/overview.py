@@ -72,8 +72,8 @@ def split_of(name: str) -> int:
 
 def _overview(store: Store, directory: Path) -> CellOverview:
     # A lock is released when the record is there: the other way round neither might be seen.
-    names = [name for name in sorted(names_in(directory)) if _is_lock(name)]
-    locks = {Path(name).stem: holder(directory / name) for name in names}
+    paths = sorted(directory.glob("[!.]*-*.lock"))
+    locks = {path.stem: holder(path) for path in paths}
     records = {record.split: record for record in store.records_in(directory)}
     config = store.described_config(directory)
     done = [split for split, record in records.items() if record.is_done]
@@ -86,7 +86,3 @@ def _overview(store: Store, directory: Path) -> CellOverview:
     }
     n_splits = max([asked_splits(config), *(split + 1 for split in records)])
     return CellOverview(directory, config, n_splits, done, running, failed)
-
-
-def _is_lock(name: str) -> bool:
-    return name.endswith(".lock") and "-" in name and not name.startswith(".")

@@ -83,7 +83,6 @@ class Slurm(Remote):
         if (sentence := extras.missing("slurm", "executor=slurm")) is not None:
             raise InputError(sentence)
         check_number("array", array, 1)
-        check_number("poll", poll, 0, above=True)
         asked = {"partition": partition, "account": account, "qos": qos, **(options or {})}
         self._asked = {name: value for name, value in asked.items() if value is not None}
         self._array, self._poll = array, poll
