@@ -168,23 +168,18 @@ def keep(content: bytes, path: Path) -> None:
         partial.unlink(missing_ok=True)
 
 
-_warned_directories: set[Path] = set()
-
-
 def keep_or_warn(content: bytes, path: Path) -> None:
-    """As `keep`; where that is impossible, log a warning, once for each directory."""
+    """As `keep`; where that is impossible, log a warning."""
     try:
         keep(content, path)
     except OSError as error:
-        if path.parent not in _warned_directories:
-            _warned_directories.add(path.parent)
-            logger.warning(
-                "The download cache %s cannot be written (%s): the file is used without a copy; "
-                "set %s to a directory you can write to.",
-                path.parent,
-                error.strerror or error,
-                CACHE_VARIABLE,
-            )
+        logger.warning(
+            "The download cache %s cannot be written (%s): the file is used without a copy; "
+            "set %s to a directory you can write to.",
+            path.parent,
+            error.strerror or error,
+            CACHE_VARIABLE,
+        )
 
 
 def cache_directory(cache_dir: str | os.PathLike[str] | None = None) -> Path:

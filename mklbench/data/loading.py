@@ -33,7 +33,6 @@ from mklbench.data.schema import (
     parse_config,
 )
 from mklbench.data.sources import Access
-from mklbench.data.split_files import read_splits
 from mklbench.data.splits import absent_class
 from mklbench.data.tables import (
     detected,
@@ -76,11 +75,6 @@ def load(config: Mapping[str, Any], **access: Unpack[Access]) -> Dataset:
     if place.layout.format == "images":
         directory = sources.folder(edition, **access)
         dataset = described(dataset, found.contents[0], directory)
-    if parsed.splits_file is not None:
-        stated = read_splits(parsed.splits_file, option="data.splits_file")
-        checked = [stated.checked(k, dataset.y, dataset.classes) for k in range(len(stated))]
-        splits = tuple((split.learning, np.sort(split.test)) for split in checked)
-        dataset = replace(dataset, splits=splits)
     chosen = with_choices(dataset, parsed)
     if not chosen.understood:
         return chosen

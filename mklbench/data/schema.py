@@ -394,8 +394,6 @@ class FileConfig(DataConfig):
     views : tuple of ViewConfig
         What the views of the file are called and how they are compared; empty: view1, view2,
         ..., if it has views.
-    splits_file : str or None
-        A MATLAB file with the official splits of the set; None: it is not at hand.
     task : Task
         "regression" reads the column of the labels as real numbers to predict.
     """
@@ -409,7 +407,6 @@ class FileConfig(DataConfig):
     edition: Edition = "pooled"
     task: Task = "classification"
     views: tuple[ViewConfig, ...] = ()
-    splits_file: str | None = None
     folder: str = ""
     sha256: str | None = None
 

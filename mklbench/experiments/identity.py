@@ -66,7 +66,6 @@ def identity_of(
             identity["kernel"].pop(name, None)
     identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}
     chosen = {name: identity["data"].get(name) for name in _DATA_CHOICES}
-    chosen["splits_file"] = _content(identity["data"].get("splits_file"))
     identity["data"] = {name: value for name, value in chosen.items() if value}
     identity["data"]["digest"] = data_digest
     identity["algo"]["VERSION"] = algorithm.version

@@ -6,22 +6,19 @@ import io
 import sys
 import tarfile
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from joblib import parallel_config
-from scipy.io import savemat
 
-from mklbench.data import image_descriptors, images, load
+from mklbench.data import image_descriptors, load
 from mklbench.data.image_descriptors import SIZES, find_foreground
 from mklbench.data.loading import parse_files
 from mklbench.data.own import Table
 from mklbench.data.schema import Layout
 from mklbench.errors import DataError
-from mklbench.experiments.cell import Cell
 
 LAYOUT = Layout(format="images", per_class=4)
 
@@ -143,23 +140,6 @@ class TestDescriptors:
         with pytest.raises(DataError) as refused:
             load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
         assert str(refused.value) == asked
-
-    def test_official_splits_come_from_a_file_of_their_own(
-        self, files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(images, "_describe", lambda *_: np.zeros((8, 3272)))
-        (tmp_path / "discs.tar").write_bytes(archive(files))
-        savemat(tmp_path / "splits.mat", {"trn1": [[1, 5]], "val1": [[2, 6]], "tst1": [[3, 7]]})
-        splits = {"n_train": 4, "n_test": 2, "n_splits": 1}
-        cell = Cell.from_overrides(["algo=vskl", "data=csv", "data.path=x"])
-        data = config(tmp_path / "discs.tar") | {"splits": splits}
-        plain = Cell(replace(cell.config, data=data))
-        split = replace(cell.config.split, test_fraction=None, n_train=4, n_test=2)
-        data |= {"splits_file": str(tmp_path / "splits.mat")}
-        official = Cell(replace(cell.config, data=data, split=split))
-        assert official.split_source(0) == "official"
-        assert [part.tolist() for part in official.rows(0)] == [[0, 1, 4, 5], [2, 6]]
-        assert official.key != Cell(replace(plain.config, split=split)).key
 
     @pytest.mark.parametrize(
         ("bad", "reason"),
