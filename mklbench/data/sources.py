@@ -198,13 +198,10 @@ def resolve(
             for content, path in zip(contents, place.cache_paths, strict=True):
                 keep(content, path)
         return Found(place, contents, accepted)
-    names = [" and ".join(s.locations) for s in config.sources if s.kind == "mirror"]
-    remedy = (
-        f"set {MIRROR_VARIABLE} to a directory or URL that has {names[0]}"
-        if names and mirror_location(access.get("mirror")) is None
-        else "check the network or the mirror"
+    raise DataError(
+        f"data={config.name} could not be had from {'; '.join(tried)}: check the network, or set "
+        f"{MIRROR_VARIABLE} to a directory or URL that has it."
     )
-    raise DataError(f"data={config.name} could not be had from {'; '.join(tried)}: {remedy}.")
 
 
 def first_place(config: FileConfig, **access: Unpack[Access]) -> Place | None:

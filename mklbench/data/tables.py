@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import itertools
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -121,9 +122,7 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
     lines = _decoded(content, place).split("\n")
     filled = [k for k in range(layout.skip_lines, len(lines)) if lines[k].strip()]
     if layout.own:  # comments above the table
-        filled = filled[
-            next((i for i, k in enumerate(filled) if lines[k][0] != "#"), len(filled)) :
-        ]
+        filled = list(itertools.dropwhile(lambda k: lines[k].startswith("#"), filled))
     if not filled:
         raise DataError(f"{place} holds no rows of data.")
     delimiter, start = layout.delimiter, filled[0]

@@ -158,8 +158,8 @@ def test_no_network_is_one_sentence_that_lists_what_was_tried(cache: Path) -> No
         load(toy_config(f"{NOWHERE}/toy.data"))
     assert str(caught.value) == (
         f"data=toy could not be had from cache {cache}/toy/toy.data (not there); "
-        f"upstream {NOWHERE}/toy.data (no connection): set MKLBENCH_MIRROR to a directory or URL "
-        f"that has toy/toy.data."
+        f"upstream {NOWHERE}/toy.data (no connection): check the network, or set MKLBENCH_MIRROR "
+        f"to a directory or URL that has it."
     )
 
 
