@@ -25,9 +25,11 @@ the beginning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from numbers import Real
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,15 +37,8 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import iterations
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.row_factors import RowFactors
 from mklbench.libsvm import SVMSolution
-from mklbench.optim import (
-    alternation,
-    fallback,
-    joint_method,
-    local_model,
-    svm_dual,
-)
+from mklbench.optim import alternation, fallback, joint_method, svm_dual
 from mklbench.optim.alternation import alternate
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
@@ -63,8 +58,6 @@ Array = NDArray[np.float64]
 
 # Changes of the weights after which the joint method takes over.
 _CHANGES = 100
-# The relative gap of the SVM at the weights of the joint method.
-_DOUBLE_PRECISION = 1e-11
 
 
 def solve(
@@ -130,11 +123,28 @@ def solve(
     bank = check_bank("elastic_net", bank)
     check_samples(bank, len(problem.y))
     factors = joint_method.factors_for(bank, method, tol)
+    if factors is None and method == "auto" and mix < 1.0:
+        factors = fallback.narrow_factors(bank)
     if factors is not None:
         where = _weight_set(bank.n_kernels, float(mix))
         return joint_method.solve(factors, where, problem.loss, tol, max_iter)
-    search = _Search(bank, Objective(bank, problem), float(mix), tol)
-    return search.run(max_iter, alone=method == "libsvm" or mix == 1.0)
+    objective, penalty = Objective(bank, problem), ElasticNet(mix)
+    history = iterations.begin()
+
+    def in_turn(start: Array, changes: int, patient: bool) -> Solution:
+        steps = alternate(objective, penalty, start, tol, None, changes, history, patient)
+        return alternation.run(bank, [steps])[0]
+
+    start = penalty.best_weights(np.ones(bank.n_kernels))
+    if method == "libsvm" or mix == 1.0:
+        return in_turn(start, max_iter, patient=True)
+    found = in_turn(start, min(max_iter, _CHANGES), patient=False)
+    if not found.converged:
+        found = _jointly(objective, penalty, found, tol)
+    left = max_iter - found.n_iter
+    if found.converged or left <= 0:
+        return found
+    return _better(found, in_turn(found.weights, left, patient=True))
 
 
 def _weight_set(n_kernels: int, mix: float) -> WeightSet:
@@ -142,100 +152,33 @@ def _weight_set(n_kernels: int, mix: float) -> WeightSet:
     return ElasticBox(n_kernels, mix) if mix < 1.0 else Given(np.ones(n_kernels))
 
 
-class _Search:
-    """SVMs and weights in turn, and the joint method where these take long."""
-
-    def __init__(self, bank: Bank, objective: Objective, mix: float, tol: float) -> None:
-        self._bank, self._objective, self._mix, self._tol = bank, objective, mix, tol
-        self._penalty = ElasticNet(mix)
-        self._dual = svm_dual.of_classes(objective.machine.y, objective.machine.upper)
-        self._history = iterations.begin()
-
-    def _weight_set(self, n_kernels: int) -> WeightSet:
-        return _weight_set(n_kernels, self._mix)
-
-    def run(self, max_iter: int, alone: bool) -> Solution:
-        """Return the best that is found; `alone` is without the joint method."""
-        start = self._penalty.best_weights(np.ones(self._bank.n_kernels))
-        if alone:
-            return self._in_turn(start, max_iter)
-        factors = fallback.narrow_factors(self._bank)
-        best = None if factors is None else self._best_of(self._on_factors(factors))
-        if best is not None and best.converged:
-            return best
-        in_turn = self._in_turn(start, min(max_iter, _CHANGES), patient=False)
-        best = _better(best, in_turn)
-        if factors is None and not best.converged:
-            kernels = np.flatnonzero(in_turn.weights)
-            found = fallback.searches(self._bank, self._dual, kernels, self._weight_set, self._tol)
-            jointly = self._best_of(
-                (weights, (fallback.at_bounds(own, self._dual), own)) for weights, own, _ in found
-            )
-            best = best if jointly is None else _better(best, jointly)
-        left = max_iter - in_turn.n_iter
-        if best.converged or left <= 0:
-            return best
-        return _better(best, self._in_turn(in_turn.weights, left))
-
-    def _in_turn(self, start: Array, max_iter: int, patient: bool = True) -> Solution:
-        """Return what SVMs and weights in turn come to from weights (M,)."""
-        steps = alternate(
-            self._objective, self._penalty, start, self._tol, None, max_iter, self._history, patient
-        )
-        (solution,) = alternation.run(self._bank, [steps])
-        return solution
-
-    def _on_factors(self, factors: RowFactors) -> Iterator[tuple[Array, tuple[Array, ...]]]:
-        """Yield weights (M,) and a (n,)."""
-        where, loss = self._weight_set(self._bank.n_kernels), self._objective.loss
-        found = fallback.search(factors, where, loss, self._tol)
-        yield found.weights, (found.dual_coef,)
-
-    def _best_of(self, candidates: Iterable[tuple[Array, tuple[Array, ...]]]) -> Solution | None:
-        """Return the first that is good enough, else the best; None of none.
-
-        At the weights of each comes the SVM first, and then the alpha that came with them: it may
-        be one of many that solve the SVM, and the one that proves the weights.
-        """
-        best: tuple[float, Point] | None = None
-        for weights, duals in candidates:
-            K = self._bank.gram(weights)
-            exact, _ = local_model.solve_svm(K, self._dual, duals[0], _DOUBLE_PRECISION)
-            for own in (exact, *duals):
-                outputs = K @ own
-                intercept = self._dual.best_intercept(outputs)
-                trained = SVMSolution(own, np.flatnonzero(own), intercept)
-                point = Point(self._bank, weights, K, trained, outputs)
-                gap = self._objective.bounds(point, self._penalty).relative_gap
-                if best is None or gap < best[0]:
-                    best = gap, point
-                if gap <= self._tol:
-                    break
-            if best is not None and best[0] <= self._tol:
-                break
-        if best is None:
-            return None
-        gap, point = best
-        objective = point.objective + self._penalty.of_weights(point.weights)
-        iterations.note(
-            self._history,
-            point.weights,
-            objective=objective,
-            gap=gap,
-            n_svm_calls=self._objective.machine.calls,
-        )
-        return self._objective.solution(
-            point,
-            gap=gap,
-            converged=gap <= self._tol,
-            history=self._history,
-            objective=objective,
-        )
+def _jointly(objective: Objective, penalty: ElasticNet, found: Solution, tol: float) -> Solution:
+    """Return what the joint method comes to from the kernels of a solution, or that solution."""
+    bank, machine = cast(Bank, objective.operator), objective.machine
+    dual = svm_dual.of_classes(machine.y, machine.upper)
+    where = partial(ElasticBox, mix=penalty.mix)
+    for weights, own, _ in fallback.searches(bank, dual, np.flatnonzero(found.weights), where, tol):
+        K = bank.gram(weights)
+        for a in (fallback.at_bounds(own, dual), own):
+            outputs = K @ a
+            trained = SVMSolution(a, np.flatnonzero(a), dual.best_intercept(outputs))
+            point = Point(bank, weights, K, trained, outputs)
+            gap = objective.bounds(point, penalty).relative_gap
+            if gap < found.gap:
+                value = point.objective + penalty.of_weights(weights)
+                calls = machine.calls
+                iterations.note(found.history, weights, objective=value, gap=gap, n_svm_calls=calls)
+                found = objective.solution(
+                    point, gap=gap, converged=gap <= tol, history=found.history, objective=value
+                )
+            if found.converged:
+                return found
+    return found
 
 
-def _better(first: Solution | None, second: Solution) -> Solution:
+def _better(first: Solution, second: Solution) -> Solution:
     """Return that of the smaller gap, with what both have taken: the second counts on."""
-    if first is None or second.gap < first.gap:
+    if second.gap <= first.gap:
         return second
     return replace(
         first,

@@ -46,9 +46,8 @@ from mklbench.validation import (
 VERSION = 1
 REGRESSION = True
 NEW_OPTIONS = ("method",)
-# As `mkl`; where LIBSVM's single precision is not enough, the SVR is solved in 2 n variables, which
-# takes two matrices (2 n, 2 n).
-MATRICES = 11.0
+# As `mkl`, with a local model in up to n variables.
+MATRICES = 4.0
 
 Array = NDArray[np.float64]
 

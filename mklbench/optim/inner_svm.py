@@ -1,8 +1,7 @@
 """The SVM inside MKL at changing weights, to the accuracy that the search for them needs.
 
 LIBSVM's tolerance follows the gap. It keeps kernel values in single precision, so that its outputs
-K a are off by their rounding, which grows with alpha; where that is too much, the SVM is solved in
-double precision instead.
+K a are off by their rounding, which grows with alpha: no tolerance is asked for that is below it.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from mklbench import certify
 from mklbench.certify import Bounds, PrimalDualPoint
 from mklbench.kernels.base import Bank
-from mklbench.libsvm import SVM, Machine, SVMSolution
-from mklbench.optim import local_model, svm_dual
+from mklbench.libsvm import SVM, Machine
+from mklbench.optim import svm_dual
 from mklbench.optim.svm_dual import SVMDual
 from mklbench.optim.svm_value import check_samples
 from mklbench.penalties.simple import Simplex
@@ -26,13 +25,8 @@ Array = NDArray[np.float64]
 
 # LIBSVM's tolerance in units of the gap, and its limits.
 _TOL, _LOOSEST, _TIGHTEST = 1e-3, 1e-2, 1e-6
-# Loss that LIBSVM's tolerance may leave in a regression, in units of the gap.
-_AT_STAKE = 0.3
 # It stays above the rounding of single precision, up to this one.
 _SINGLE_PRECISION, _COARSEST = 2.0**-24, 0.1
-# Failures after which the rounding must not exceed the tolerance that the gap asks for.
-_FAILURES = 2
-_DOUBLE_PRECISION = 1e-11
 
 
 @dataclass(frozen=True)
@@ -93,17 +87,13 @@ class InnerSVM:
             dual = svm_dual.of_classes(machine.y, machine.upper)
         self.dual, self.gram = dual, machine.gram
         self._weights: Array | None = None
-        self._calls_in_double = 0
         # Of alpha: the last sum, at first the largest that the bounds allow.
         self._total = dual.largest_sum
-        # Bounds of the free alpha in units of the value, at the last solution.
-        self._at_stake = 0.0
-        self._last = np.zeros(bank.n_samples)
 
     @property
     def calls(self) -> int:
-        """Number of SVMs solved, by LIBSVM or in double precision."""
-        return self._machine.calls + self._calls_in_double
+        """Number of SVMs solved."""
+        return self._machine.calls
 
     @property
     def seconds(self) -> float:
@@ -116,51 +106,33 @@ class InnerSVM:
             self._bank.combine(weights, out=self.gram)
             self._weights = weights
 
-    def train(
-        self, weights: Array, gap: float, failures: int, expected: KernelMachine | None = None
-    ) -> Trained:
+    def train(self, weights: Array, gap: float, expected: KernelMachine | None = None) -> Trained:
         """Solve the SVM.
 
         Parameters
         ----------
         weights : ndarray of shape (M,)
-            .
+            Of the kernels.
         gap : float
             Relative gap of the search; the tolerance follows it.
-        failures : int
-            Steps of the search that have led nowhere; after some, rounding counts as well.
         expected : KernelMachine or None, default=None
             The solution that a model expects there. It is taken where it is closer to the
             optimum than what was found.
         """
         self.combine(weights)
         tol = float(np.clip(_TOL * gap, _TIGHTEST, _LOOSEST))
-        rounding = self._rounding()
-        if self._at_stake * max(tol, rounding) > _AT_STAKE * gap:
-            start = self._last if expected is None else expected.dual_coef
-            trained = self.in_double_precision(weights, start)
-        elif expected is not None and rounding > (tol if failures > _FAILURES else _LOOSEST):
-            start = expected.dual_coef
-            if len(start) > local_model.ALL_AT_ONCE:  # it pays to be near
-                start = self._machine.solve(tol=_COARSEST).dual_coef
-            trained = self.in_double_precision(weights, start)
-        else:
-            solution = self._machine.solve(tol=max(tol, min(rounding, _COARSEST)))
-            self._total = float(np.abs(solution.dual_coef).sum())
-            trained = self._solved(weights, solution)
-        self._note_stakes(trained)
+        rounding = _SINGLE_PRECISION * self._total * float(self.gram.diagonal().max())
+        solution = self._machine.solve(tol=max(tol, min(rounding, _COARSEST)))
+        self._total = float(np.abs(solution.dual_coef).sum())
+        intercept = solution.intercept
+        if not np.isfinite(intercept):  # LIBSVM has left it open
+            intercept = self.dual.best_intercept(self.gram @ solution.dual_coef)
+        trained = self._at(weights, solution.dual_coef, intercept)
         if expected is not None:
             alternative = self._at(weights, expected.dual_coef, expected.intercept)
             if alternative.upper - alternative.objective < trained.upper - trained.objective:
                 return alternative
         return trained
-
-    def in_double_precision(self, weights: Array, dual_coef: Array) -> Trained:
-        """Solve the SVM at `weights` without LIBSVM, from an inexact solution."""
-        self.combine(weights)
-        self._calls_in_double += 1
-        exact, intercept = local_model.solve_svm(self.gram, self.dual, dual_coef, _DOUBLE_PRECISION)
-        return self._at(weights, exact, intercept)
 
     def certified(
         self, weights: Array, dual_coef: Array, intercept: float, forms: Array
@@ -174,29 +146,6 @@ class InnerSVM:
         point = PrimalDualPoint(loss, weights, forms, outputs, dual_coef, intercept)
         bounds = certify.bounds(point, Simplex())
         return Trained(weights, dual_coef, intercept, outputs, point.objective, bounds)
-
-    def _note_stakes(self, trained: Trained) -> None:
-        """Note what is lost where LIBSVM leaves all targets of free alpha missed by 1.
-
-        Smooth functions of a small norm may meet targets by large alpha that nearly cancel. The
-        bounds then multiply LIBSVM's tolerance, and it needs very long for one that is tight.
-        """
-        if self.dual.epsilon is not None and trained.objective > 0:
-            self._last = trained.dual_coef
-            alpha = self.dual.alpha(trained.dual_coef)
-            free = (alpha > 0) & (alpha < self.dual.upper)
-            self._at_stake = float(self.dual.upper[free].sum()) / trained.objective
-
-    def _rounding(self) -> float:
-        """Return the rounding of LIBSVM's outputs K a, for alpha of the size of the last."""
-        return _SINGLE_PRECISION * self._total * float(self.gram.diagonal().max())
-
-    def _solved(self, weights: Array, solution: SVMSolution) -> Trained:
-        """Return a solution of LIBSVM, with an intercept where it has left that open."""
-        intercept = solution.intercept
-        if not np.isfinite(intercept):
-            intercept = self.dual.best_intercept(self.gram @ solution.dual_coef)
-        return self._at(weights, solution.dual_coef, intercept)
 
     def _at(self, weights: Array, dual_coef: Array, intercept: float) -> Trained:
         outputs = self.gram @ dual_coef

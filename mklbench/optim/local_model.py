@@ -39,9 +39,6 @@ from mklbench.solution import KernelMachine
 
 # A constraint is violated from this multiple of tau on.
 _BEYOND = 1.001
-# An SVM of more variables is solved in double precision on those near the margin: so many at first
-# beside three times the free ones. The others may add this share of the value to the gap.
-ALL_AT_ONCE, _NEAREST, _OUTSIDE = 4000, 1000, 1e-9
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -148,102 +145,6 @@ def _with_both_sides(programme: Programme) -> Programme:
         X=np.hstack([programme.X, -programme.X]),
         offset=np.concatenate([programme.offset, -programme.offset]),
     )
-
-
-def solve_svm(K: Array, dual: SVMDual, dual_coef: Array, tol: float) -> tuple[Array, float]:
-    """Solve the SVM with the Gram matrix `K` in double precision, from an inexact `dual_coef`.
-
-    It takes the time of a few Cholesky factorisations of `K`, or for many samples of its part near
-    the margin, in place of LIBSVM's, which keeps kernel values in single precision. Returns the
-    dual coefficients and the intercept.
-    """
-    if dual.epsilon is None:
-        if len(dual.signs) > ALL_AT_ONCE:
-            return _solve_near_margin(K, dual, dual_coef, tol)
-        return _solve_svm(K, dual, dual_coef, tol)
-    kept = dual.undecided(K, dual_coef)
-    while True:
-        a, _ = _solve_svm(K, dual.part(kept), dual_coef, tol)
-        outputs = K @ a
-        intercept = dual.best_intercept(outputs)
-        lacking = ~kept & (dual.distances(outputs + intercept) > 0)
-        if not lacking.any():
-            return a, intercept
-        kept |= lacking
-
-
-def _solve_svm(K: Array, dual: SVMDual, dual_coef: Array, tol: float) -> tuple[Array, float]:
-    """Do so in all variables of a programme."""
-    alpha = dual.alpha(dual_coef)
-    dual = dual.parted(alpha, float(dual_coef @ (K @ dual_coef)), tol)
-    signs, samples = dual.signs, dual.samples
-    programme = Programme(
-        Q=K[np.ix_(samples, samples)] * signs * signs[:, None],
-        X=np.zeros((len(signs), 1)),
-        p=dual.linear,
-        y=signs,
-        upper=dual.upper,
-        offset=np.zeros(1),
-        balance=dual.total,
-    )
-    unit = float(alpha.mean()) or float(dual.upper.mean())
-    start = interior_point.interior(programme, alpha, np.ones(1), 0.0, unit)
-    point = interior_point.maximise(programme, start, tol)
-    alpha = _balanced(_on_bounds(point, dual.upper), dual)
-    return dual.dual_coef(alpha), point.intercept
-
-
-def _solve_near_margin(
-    K: Array, dual: SVMDual, dual_coef: Array, tol: float
-) -> tuple[Array, float]:
-    """Do so in the variables near the margin, and in those that turn out to belong to them.
-
-    The others stay at their bounds until they violate a condition of optimality.
-    """
-    alpha = np.minimum(dual.alpha(dual_coef), dual.upper)
-    kept = np.zeros(len(alpha), dtype=bool)
-    while True:
-        a = dual.dual_coef(alpha)
-        outputs = K @ a
-        intercept = dual.best_intercept(outputs)
-        distances = dual.distances(outputs + intercept)
-        # What a variable adds to the gap.
-        lacking = np.where(distances > 0, dual.upper - alpha, alpha) * np.abs(distances)
-        if kept.any():
-            outside = np.where(kept, 0.0, lacking)
-            value = dual.value(alpha, float(a @ outputs))
-            if outside.sum() <= _OUTSIDE * abs(value) or kept.all():
-                return a, intercept
-            order = np.argsort(-outside, kind="stable")[: max(_NEAREST, int(kept.sum()) // 2)]
-            kept[order[outside[order] > 0]] = True
-        else:
-            kept |= (alpha > 0) & (alpha < dual.upper)
-            count = _NEAREST + 3 * int(kept.sum())
-            kept[np.argsort(np.abs(distances), kind="stable")[:count]] = True
-        alpha = _with_others_fixed(K, dual, alpha, outputs, kept, tol)
-
-
-def _with_others_fixed(
-    K: Array, dual: SVMDual, alpha: Array, outputs: Array, kept: NDArray[np.bool_], tol: float
-) -> Array:
-    """Return the best alpha (v,) where only those of a mask may change; `outputs` are K a."""
-    signs, samples, own = dual.signs[kept], dual.samples[kept], alpha[kept]
-    Q = K[np.ix_(samples, samples)] * signs * signs[:, None]
-    programme = Programme(
-        Q=Q,
-        X=np.zeros((len(own), 1)),
-        p=dual.linear[kept] - (signs * outputs[samples] - Q @ own),
-        y=signs,
-        upper=dual.upper[kept],
-        offset=np.zeros(1),
-        balance=dual.total - float(dual.signs[~kept] @ alpha[~kept]),
-    )
-    unit = float(own.mean()) or float(dual.upper.mean())
-    start = interior_point.interior(programme, own, np.ones(1), 0.0, unit)
-    point = interior_point.maximise(programme, start, tol)
-    found = alpha.copy()
-    found[kept] = _on_bounds(point, programme.upper)
-    return _balanced(found, dual)
 
 
 def _programme(at: Expansion, kept: Indices) -> Programme:

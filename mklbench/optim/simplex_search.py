@@ -164,7 +164,7 @@ class Search:
         return _on_simplex(weights)
 
     def _train(self, weights: Array, expected: KernelMachine | None = None) -> Trained:
-        return self._svm.train(weights, self._gap, self._failures, expected)
+        return self._svm.train(weights, self._gap, expected)
 
     def _assess(self, trained: Trained) -> None:
         """Bound the gap at new weights, and certify them with the SVM's solution if that may do."""
@@ -202,7 +202,7 @@ class Search:
         prices = products @ trained.dual_coef
         taking_part = prices > _NEGLIGIBLE * prices.max()
         if not taking_part.any():
-            return self._restart(trained)
+            return self._to_dearest(trained)
         kernels, products, prices = kernels[taking_part], products[taking_part], prices[taking_part]
         at = Expansion(
             K=self._svm.gram,
@@ -223,10 +223,9 @@ class Search:
         slope = -0.5 * float((prediction.weights - at.weights) @ prices)
         return _Step(weights, slope, prediction)
 
-    def _restart(self, trained: Trained) -> _Step:
+    def _to_dearest(self, trained: Trained) -> _Step:
         """Return the step to other kernels where K a = 0 for those at hand."""
-        exact = self._svm.in_double_precision(trained.weights, trained.dual_coef)
-        self._certify(exact.weights, exact.dual_coef, exact.intercept)
+        self._certify(trained.weights, trained.dual_coef, trained.intercept)
         weights = self._equal_on_dearest()
         return _Step(weights, -0.5 * float((weights - trained.weights) @ self._prices), None)
 

@@ -105,31 +105,6 @@ class SVMDual:
             return self
         return replace(self, linear=self.linear - (least - self.epsilon), epsilon=least)
 
-    def undecided(self, K: Array, dual_coef: Array) -> NDArray[np.bool_]:
-        """Return the variables (v,) that may be other than 0 at the optimum, near a solution.
-
-        At its intercept, a function whose value is within a gap of the optimum is within
-        sqrt(2 gap K_ii) of it at sample i (the gap-safe rule of Fercoq et al. 2015). Of the two
-        variables of a sample that leaves one, unless the tube is narrow.
-        """
-        outputs = K @ dual_coef
-        intercept = self.best_intercept(outputs)
-        form, alpha = float(dual_coef @ outputs), self.alpha(dual_coef)
-        loss = self.loss(intercept).value(outputs + intercept)
-        gap = max(0.5 * form + loss - self.value(alpha, form), 0.0)
-        reach = np.sqrt(2.0 * gap * np.maximum(K.diagonal(), 0.0))[self.samples]
-        return np.asarray((alpha > 0) | (self.distances(outputs + intercept) >= -reach))
-
-    def part(self, kept: NDArray[np.bool_]) -> SVMDual:
-        """Return the programme in some of the variables: those of a mask (v,)."""
-        return replace(
-            self,
-            samples=self.samples[kept],
-            signs=self.signs[kept],
-            linear=self.linear[kept],
-            upper=self.upper[kept],
-        )
-
     def distances(self, decision: Array) -> Array:
         """Return how far each variable (v,) is from its margin, < 0 where it has no loss.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import conic_twins
 import numpy as np
@@ -12,7 +11,6 @@ from certificates import svm_bounds
 from numpy.testing import assert_allclose
 from problems import random_stack
 
-from mklbench.libsvm import SVM
 from mklbench.optim import local_model, svm_dual
 from mklbench.optim.local_model import Expansion
 from mklbench.solution import KernelMachine
@@ -343,81 +341,3 @@ class TestRows:
         part = local_model.minimise(at, rows, TOL)
         assert_allclose(part.weights, whole.weights, atol=1e-4)
         assert_allclose(part.dual_coef, whole.dual_coef, atol=1e-4 * at.dual.upper.max())
-
-
-def rough_solution(K: Array, y: Array, C: float) -> Array:
-    return SVM(y, C, tol=0.1).solve(K).dual_coef
-
-
-class TestSVM:
-    @pytest.mark.parametrize("C", [0.01, 1.0, 1e4])
-    def test_equals_a_conic_solver(self, C: float) -> None:
-        stack, y = random_stack()
-        K, upper = stack.sum(axis=0), np.full(len(y), C)
-        a, intercept = local_model.solve_svm(
-            K, svm_dual.of_classes(y, upper), rough_solution(K, y, C), 1e-11
-        )
-        bounds = svm_bounds(K, y, a, intercept, C)
-        assert bounds.lower == pytest.approx(conic_twins.svm(K, y, C).value, rel=1e-7)
-        assert bounds.relative_gap < 1e-8
-        assert (np.abs(a) <= upper).all()
-        assert (y * a >= 0).all()
-        assert abs(a.sum()) <= 1e-12 * np.abs(a).sum()
-
-    def test_equals_libsvm(self) -> None:
-        stack, y = random_stack(n=60)
-        K, upper = stack.mean(axis=0), np.where(y > 0, 2.0, 0.7)
-        libsvm = SVM(y, 1.0, tol=1e-7, class_weight={1: 2.0, -1: 0.7}).solve(K)
-        rough = SVM(y, 1.0, tol=0.5, class_weight={1: 2.0, -1: 0.7}).solve(K).dual_coef
-        assert np.abs(rough - libsvm.dual_coef).max() > 0.01
-        a, intercept = local_model.solve_svm(K, svm_dual.of_classes(y, upper), rough, 1e-11)
-        assert_allclose(a, libsvm.dual_coef, atol=1e-4)
-        assert intercept == pytest.approx(libsvm.intercept, abs=1e-4)
-
-    @pytest.mark.parametrize(("width", "C"), [(1.0, 0.1), (10.0, 10.0)])
-    def test_of_many_samples_is_found_near_the_margin(
-        self, width: float, C: float, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """From a solution with another kernel samples join that are on the wrong side at first."""
-        rng = np.random.default_rng(0)
-        X = rng.standard_normal((200, 2))
-        y = np.where(X[:, 0] + np.sin(2.0 * X[:, 1]) + rng.standard_normal(200) > 0, 1.0, -1.0)
-        distances = np.square(X[:, None] - X).sum(axis=-1)
-        K, upper = np.exp(-distances), np.where(y > 0, 2.0 * C, 0.7 * C)
-        machine = SVM(y, C, tol=0.1, class_weight={1: 2.0, -1: 0.7})
-        a = machine.solve(np.exp(-distances / width)).dual_coef
-        dual = svm_dual.of_classes(y, upper)
-        at_once, intercept = local_model.solve_svm(K, dual, a, 1e-11)
-        sizes = []
-        in_part = local_model._with_others_fixed
-
-        def noting(*arguments: Any) -> Array:
-            sizes.append(int(arguments[4].sum()))
-            return in_part(*arguments)
-
-        monkeypatch.setattr(local_model, "_with_others_fixed", noting)
-        monkeypatch.setattr(local_model, "ALL_AT_ONCE", 10)
-        monkeypatch.setattr(local_model, "_NEAREST", 4)
-        near, there = local_model.solve_svm(K, dual, a, 1e-11)
-        assert sizes[-1] < 200
-        assert sizes == sorted(set(sizes))
-        assert len(sizes) > 1 or width == 1.0
-        bounds = svm_bounds(K, y, near, there, upper)
-        assert bounds.relative_gap < 1e-8
-        assert bounds.lower == pytest.approx(svm_bounds(K, y, at_once, intercept, upper).lower)
-        assert (np.abs(near) <= upper).all()
-        assert abs(near.sum()) <= 1e-12 * np.abs(near).sum()
-
-    def test_is_more_accurate_than_libsvm(self) -> None:
-        """LIBSVM keeps kernel values in single precision; here both classes are far from 0."""
-        rng = np.random.default_rng(0)
-        y = np.where(np.arange(40) % 2, 1.0, -1.0)
-        X = rng.standard_normal((40, 3)) + 300.0
-        X[:, 0] += y
-        K = X @ X.T
-        libsvm = SVM(y, 10.0, tol=1e-6).solve(K)
-        dual = svm_dual.of_classes(y, np.full(40, 10.0))
-        there = svm_bounds(K, y, libsvm.dual_coef, libsvm.intercept, 10.0)
-        here = svm_bounds(K, y, *local_model.solve_svm(K, dual, libsvm.dual_coef, 1e-11), 10.0)
-        assert here.relative_gap < 1e-6
-        assert here.relative_gap < 0.01 * there.relative_gap

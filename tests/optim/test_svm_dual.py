@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import conic_twins
 import cvxpy as cp
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from problems import random_problem, random_stack
+from numpy.testing import assert_array_equal
+from problems import random_problem
 
-from mklbench.libsvm import SVR
-from mklbench.optim import local_model, svm_dual
+from mklbench.optim import svm_dual
 from mklbench.optim.svm_dual import SVMDual
 
 Array = np.ndarray
@@ -82,29 +80,3 @@ def test_best_intercept_of_samples_that_a_gap_separates() -> None:
     """Every b from -1 to 1 has no loss; the middle is as far from both classes as can be."""
     f, y = np.array([2.0, 3.0, -2.0]), np.array([1.0, 1.0, -1.0])
     assert svm_dual.of_classes(y, np.ones(3)).best_intercept(f) == pytest.approx(0.0)
-
-
-class TestRegressionInDoublePrecision:
-    @pytest.mark.parametrize(("C", "epsilon"), [(0.01, 0.1), (1.0, 0.0), (1e5, 1e-9)])
-    def test_equals_a_conic_solver(self, C: float, epsilon: float) -> None:
-        K, y = random_stack()[0].mean(axis=0), targets()
-        rough = SVR(y, C, epsilon=epsilon, tol=0.1).solve(K).dual_coef
-        dual = svm_dual.of_targets(y, C, epsilon)
-        a, b = local_model.solve_svm(K, dual, rough, 1e-11)
-        twin = conic_twins.svr(K, y, C, epsilon)
-        assert dual.value(dual.alpha(a), a @ K @ a) == pytest.approx(twin.value, rel=1e-6)
-        assert_allclose(K @ a, K @ twin.dual_coef, atol=1e-3)
-        primal = 0.5 * a @ K @ a + dual.loss(b).value(K @ a + b)
-        assert primal == pytest.approx(twin.value, rel=1e-6 + 1e-10 * C)
-        assert np.abs(a).max() <= C
-        assert abs(a.sum()) <= 1e-11 * np.abs(a).sum()
-
-    def test_what_is_left_out_is_0_at_the_optimum(self) -> None:
-        K, y = random_stack(n=60)[0].mean(axis=0), targets(60)
-        whole = svm_dual.of_targets(y, 1.0, 0.3)
-        exact = SVR(y, 1.0, epsilon=0.3, tol=1e-9).solve(K).dual_coef
-        for tol in (1e-1, 1e-2, 1e-4):
-            rough = SVR(y, 1.0, epsilon=0.3, tol=tol).solve(K).dual_coef
-            part = whole.part(whole.undecided(K, rough))
-            assert_allclose(part.dual_coef(part.alpha(exact)), exact)
-        assert len(part.signs) < 60
