@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.estimators.learners import KernelLearner, KernelRegressor, SVMLearner, TakesMethod
 from mklbench.estimators.weights import ClassWeights
-from mklbench.kernels import Kernel, KernelBuilder, KernelOperator, resolve
-from mklbench.kernels.banks.function_bank import FunctionKernel
-from mklbench.kernels.builders.named import single_gaussian
+from mklbench.kernels import Kernel, KernelBuilder
 from mklbench.kernels.groups import GroupLists
 
 __all__ = [
@@ -27,9 +24,6 @@ __all__ = [
     "SimpleMKL",
     "UniformMKL",
 ]
-
-# Samples from which a machine on one kernel function is trained without a Gram matrix.
-_MANY = 1000
 
 
 @dataclass(eq=False, repr=False)
@@ -51,22 +45,9 @@ class KernelSVC(SVMLearner):
         Prints nothing at any value: there are no iterations to tell of.
     weights : array_like of shape (M,) or None, default=None
         Kernel weights >= 0; 1/M each if None.
-
-    Notes
-    -----
-    On one Gaussian of all features and from a thousand samples on, LIBSVM computes the kernel
-    values that it needs, in place of a Gram matrix; the solution is the same to `svm_tol`.
     """
 
     _algorithm = "mklbench.algorithms.svm"
-
-    def _built(self, samples: Any) -> KernelOperator:
-        if self._views is None and isinstance(samples, np.ndarray) and len(samples) >= _MANY:
-            function = single_gaussian(resolve(self.kernel), samples)
-            if function is not None:
-                with self._columns_called():
-                    return FunctionKernel(samples, function)
-        return super()._built(samples)
 
     kernel: Kernel = "gaussian"
     C: float = 1.0

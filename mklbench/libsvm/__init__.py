@@ -8,7 +8,7 @@ May import `errors` and `validation`; it is imported by `optim`, `algorithms` an
 
 from __future__ import annotations
 
-from mklbench.libsvm.binding import Machine, SVMSolution, fit_within_limit
+from mklbench.libsvm.binding import Machine, SVMSolution
 from mklbench.libsvm.options import (
     ClassWeight,
     check_box,
@@ -32,6 +32,5 @@ __all__ = [
     "check_tol",
     "check_tol_of_classes",
     "class_factors",
-    "fit_within_limit",
     "upper_bounds",
 ]

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import DenseBank, FunctionBank, has_factors
 from mklbench.kernels.banks.features import FeatureBank
-from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
+from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.contract import Memory, Shape
-from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial, check_values
+from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial
 from mklbench.kernels.gram_matrices import symmetric
-from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
+from mklbench.kernels.naming import function_names
 from mklbench.kernels.samples import csr, dense, is_sparse, rows_of
-from mklbench.validation import check_features, check_training_features, real_array
+from mklbench.validation import check_features, real_array
 
 # Called with n and m samples it returns their kernel (n, m).
 PairFunction = Callable[[Any, Any], Any]
@@ -174,49 +174,3 @@ def needs_on_all_features(shape: Shape, functions: Sequence[KernelFunction]) -> 
         return needed
     rank = FeatureBank.needs(shape, len(functions)).rank if shape.d == 1 else shape.d
     return replace(needed, rank=rank)
-
-
-class FunctionKernel(KernelOperator):
-    """One kernel function on all features; its Gram matrix is formed when it is asked for.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, d)
-        Training samples.
-    function : KernelFunction
-        The kernel function.
-
-    Attributes
-    ----------
-    samples : ndarray of shape (n, d)
-        The training samples.
-    function : KernelFunction
-        The kernel function.
-
-    Raises
-    ------
-    InputError
-        If `X` is no finite matrix, or the kernel overflows on it.
-    """
-
-    n_kernels = 1
-    features = (-1,)
-
-    def __init__(self, X: ArrayLike, function: KernelFunction) -> None:
-        self.samples, self.function = check_training_features("X", X), function
-        check_values([function], self.samples)
-        self.n_samples = len(self.samples)
-
-    def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
-        (weight,) = self._check_weights(weights)
-        return np.multiply(self.function(self.samples, self.samples), weight, out=out)
-
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        (weight,) = self._check_weights(weights)
-        return weight * self.function(check_features("Z", Z, self.samples.shape[1]), self.samples)
-
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> FunctionKernel:
-        return FunctionKernel(self.samples[self._check_rows(rows)], self.function)
-
-    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
-        return tuple(named(each, ALL_COLUMNS) for each in function_names([self.function]))

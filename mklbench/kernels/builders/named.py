@@ -519,17 +519,6 @@ def takes_matrices(kernel: Any) -> bool:
     return callable(kernel) and unbound(kernel)[0] is precomputed
 
 
-def single_gaussian(builder: KernelBuilder, X: Array) -> Gaussian | None:
-    """Return the one Gaussian on all features that a builder makes a bank of; None of others."""
-    function, options = unbound(builder)
-    if function is gaussian and options.keys() <= {"gamma"}:
-        gamma = options.get("gamma")
-        return Gaussian(1.0 / X.shape[1] if gamma is None else gamma)
-    if function is gaussians and len(options.get("gammas", ())) == 1:
-        return Gaussian(options["gammas"][0])
-    return None
-
-
 def _inverse_square_widths(widths: Sequence[float]) -> list[Gaussian]:
     return [
         Gaussian(check_positive("width", width) ** -2)
