@@ -31,12 +31,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import certify, iterations
+from mklbench import certify
 from mklbench.algorithms.radius_margin import MATRICES as MATRICES
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import MEETING, Hulls
-from mklbench.optim.radius import Candidate, RadiusSearch
+from mklbench.optim.radius import Evaluated, InUnitBall, RadiusSearch
 from mklbench.optim.second_stage import Learner, after_first_stage
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_not_negative, check_tolerance
@@ -126,7 +126,6 @@ class _Search(RadiusSearch[Bounds]):
 
     @property
     def calls(self) -> int:
-        """Number of SVM problems solved."""
         return self.radius.calls + self.hulls.calls
 
     @property
@@ -134,27 +133,18 @@ class _Search(RadiusSearch[Bounds]):
         """Wall-clock seconds spent inside LIBSVM."""
         return self.radius.seconds + self.hulls.seconds
 
-    def evaluated(self, u: Array) -> tuple[Candidate[Bounds], float, Array]:
-        inside = self.radius.scaled(u * self.radius.units)
+    def evaluated(self, inside: InUnitBall) -> Evaluated[Bounds]:
         closest = self.hulls.ridged(inside.K, self.lam)
         forms, ridge = self.bank.quadratic_forms(closest.coefficients), self._ridge(closest.shares)
         bounds = certify.ratio_bounds(closest.bounds, inside.radii, forms, ridge)
-        iterations.note(
-            self.history,
-            inside.weights,
-            objective=bounds.upper,
-            gap=bounds.relative_gap,
-            n_svm_calls=self.calls,
-        )
-        # What is sought is the largest D.
-        self.seen.note(closest.coefficients, -ridge, forms, inside.shares, inside.radii)
         ratio = 1.0 / max(closest.squared_distance, MEETING)
-        gradient = inside.gradient(-(ratio**2) * forms) * self.radius.units
-        return Candidate(u, inside.weights, closest.bounds, bounds), ratio, gradient
+        # What is sought is the largest D.
+        point, slopes = closest.coefficients, -(ratio**2) * forms
+        return Evaluated(closest.bounds, bounds, bounds.upper, ratio, slopes, point, -ridge, forms)
 
-    def bounded(self, lowest: Candidate[Bounds], point: Array, radii: Array) -> Bounds:
+    def bounded(self, lowest: Bounds, point: Array, radii: Array) -> Bounds:
         forms = self.bank.quadratic_forms(point)
-        return certify.ratio_bounds(lowest.at, radii, forms, self._ridge(point))
+        return certify.ratio_bounds(lowest, radii, forms, self._ridge(point))
 
     def _ridge(self, shares: Array) -> float:
         return self.lam * float(shares @ shares)

@@ -27,19 +27,18 @@ overlap, and the machine is an SVM with C on the combination.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 
 from mklbench import certify, iterations
 from mklbench.algorithms.radius_margin import MATRICES as MATRICES
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import MEETING, Hulls, unit_diagonals
+from mklbench.optim.radius import Done, lbfgs
 from mklbench.optim.second_stage import Learner, after_first_stage
 from mklbench.optim.several import Several, one_of, path_of
 from mklbench.penalties.simple import Simplex
@@ -168,10 +167,6 @@ class _Evaluated:
         return _Point(self.weights, value, gradient, bounds)
 
 
-class _Done(Exception):
-    """A climb has come to its end, or the evaluations have."""
-
-
 class _Search:
     """Climbs to maxima of G, with so many evaluations in all."""
 
@@ -223,13 +218,13 @@ class _Search:
             nonlocal best
             total = float(d.sum())
             if not self._left or total <= 0:
-                raise _Done
+                raise Done
             self._left -= 1
             point = self.evaluate(d / total).at(theta)
             if best is None or point.gap < best.gap:
                 best = point
                 if point.gap <= self.tol:
-                    raise _Done
+                    raise Done
             value = total * max(point.value, MEETING)
             slope = point.gradient - float(point.gradient @ point.weights)
             return total - np.log(value), 1.0 - 1.0 / total - slope / value
@@ -237,15 +232,7 @@ class _Search:
         for _ in range(_CLIMBS):
             if best is not None and (best.gap <= self.tol or not self._left):
                 break
-            with contextlib.suppress(_Done):
-                minimize(
-                    function,
-                    start if best is None else best.weights,
-                    jac=True,
-                    method="L-BFGS-B",
-                    bounds=[(0.0, None)] * len(start),
-                    options={"maxfun": self._left, "maxiter": self._left, "ftol": 0.0, "gtol": 0.0},
-                )
+            lbfgs(function, start if best is None else best.weights, self._left)
         assert best is not None
         return best
 

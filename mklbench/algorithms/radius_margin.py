@@ -30,11 +30,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.optim.problem import Problem
-from mklbench.optim.radius import Candidate, RadiusSearch
+from mklbench.optim.radius import Evaluated, InUnitBall, RadiusSearch
 from mklbench.optim.svm_value import Objective, Point, check_bank
 from mklbench.penalties.simple import Budget
 from mklbench.solution import Solution
@@ -102,7 +101,7 @@ def solve(
     )
     return replace(
         solution,
-        n_svm_calls=solution.n_svm_calls + search.radius.calls,
+        n_svm_calls=search.calls,
         n_iter=len(search.history),
         svm_seconds=solution.svm_seconds + search.radius.seconds,
     )
@@ -118,22 +117,16 @@ class _Search(RadiusSearch[Point]):
     def tighten(self) -> bool:
         return self.objective.tighten()
 
-    def evaluated(self, u: Array) -> tuple[Candidate[Point], float, Array]:
-        units = self.radius.units
-        inside = self.radius.scaled(u * units)
-        point = self.objective(inside.weights, inside.K)
-        a = point.trained.dual_coef
-        bounds = self.objective.bounds(point, Budget(inside.radii))
-        iterations.note(
-            self.history,
-            inside.weights,
-            objective=point.objective,
-            gap=bounds.relative_gap,
-            n_svm_calls=self.objective.machine.calls + self.radius.calls,
-        )
-        self.seen.note(a, float(np.abs(a).sum()), 0.5 * point.forms, inside.shares, inside.radii)
-        gradient = inside.gradient(point.gradient) * units
-        return Candidate(u, inside.weights, point, bounds), point.objective, gradient
+    @property
+    def calls(self) -> int:
+        return self.objective.machine.calls + self.radius.calls
 
-    def bounded(self, lowest: Candidate[Point], point: Array, radii: Array) -> Bounds:
-        return self.objective.bounds_by(lowest.at, point, Budget(radii))
+    def evaluated(self, inside: InUnitBall) -> Evaluated[Point]:
+        point = self.objective(inside.weights, inside.K)
+        bounds = self.objective.bounds(point, Budget(inside.radii))
+        J, a = point.objective, point.trained.dual_coef
+        total, forms = float(np.abs(a).sum()), 0.5 * point.forms
+        return Evaluated(point, bounds, J, J, point.gradient, a, total, forms)
+
+    def bounded(self, lowest: Point, point: Array, radii: Array) -> Bounds:
+        return self.objective.bounds_by(lowest, point, Budget(radii))

@@ -33,11 +33,12 @@ lead to the next.
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,8 +146,26 @@ class Radius:
         return np.maximum(self._diagonals @ beta - self._bank.quadratic_forms(beta), 0.0)
 
 
-class _Done(Exception):
-    """The search has been told to end."""
+class Done(Exception):
+    """A function that is being minimised tells the search to end."""
+
+
+def lbfgs(function: Callable[[Array], tuple[float, Array]], start: Array, max_evals: int) -> None:
+    """Minimise a function of u (M,) >= 0 by L-BFGS-B, until it raises `Done` or it is at its end.
+
+    Parameters
+    ----------
+    function : callable
+        Returns the value and the gradient (M,) at u, and keeps what it has seen.
+    start : ndarray of shape (M,)
+        u to begin with.
+    max_evals : int
+        Maximum number of iterations.
+    """
+    options = {"maxiter": max_evals, "maxfun": max_evals, "ftol": 0.0, "gtol": 0.0}
+    bounds = [(0.0, None)] * len(start)
+    with contextlib.suppress(Done):
+        minimize(function, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
 
 
 def minimise(
@@ -154,41 +173,21 @@ def minimise(
 ) -> None:
     """Minimise a function of weights u >= 0 that does not change when all are multiplied.
 
-    L-BFGS-B with bounds, on the logarithm of a positive function. `evaluate` keeps what it
-    has seen.
-
-    Parameters
-    ----------
-    evaluate : callable
-        ``evaluate(u)`` returns the value, > 0 but for rounding, and the gradient (M,).
-    start : ndarray of shape (M,)
-        u to begin with.
-    max_evals : int
-        Maximum number of evaluations.
+    L-BFGS-B on the logarithm of a positive function, with parameters as in `lbfgs`; there are at
+    most `max_evals` evaluations.
     """
     left = max_evals
 
     def logarithm(u: Array) -> tuple[float, Array]:
         nonlocal left
         if left == 0 or not u.any():
-            raise _Done
+            raise Done
         left -= 1
         value, gradient = evaluate(u)
         # A margin of nearly constant kernels may be below 0 by rounding: L-BFGS-B ends at NaN.
         return float(np.log(value)) if value > 0.0 else np.nan, gradient / value
 
-    options = {"maxiter": max_evals, "maxfun": max_evals, "ftol": 0.0, "gtol": 0.0}
-    try:
-        minimize(
-            logarithm,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(0.0, None)] * len(start),
-            options=options,
-        )
-    except _Done:
-        return
+    lbfgs(logarithm, start, max_evals)
 
 
 # The last points of a search, which are the nearest to its end.
@@ -198,8 +197,7 @@ _MOST = 500
 _ALIKE = (0.0, 1e-6, 1e-4, 1e-3, 1e-2)
 
 
-@dataclass(frozen=True)
-class _Pair:
+class Pair(NamedTuple):
     """A dual point (n,), its c and q (M,), and the shares beta (n,) and r (M,) of a ball."""
 
     point: Array
@@ -209,86 +207,86 @@ class _Pair:
     radii: Array
 
 
-@dataclass(frozen=True)
-class Together:
-    """What points and balls prove together.
+def together(pairs: Sequence[Pair], units: Array) -> tuple[Array, list[Array], Array] | None:
+    """Return what dual points and balls prove together; None if the programme cannot be solved.
 
-    Attributes
+    Parameters
     ----------
+    pairs : sequence of Pair
+        The points, of a convex set, and the balls.
+    units : ndarray of shape (M,)
+        Weights of the kernels at which the ball with all samples alike has r = 1, or 0.
+
+    Returns
+    -------
     point : ndarray of shape (n,)
         A mixture of dual points.
-    shares : tuple of ndarray of shape (n,)
+    shares : list of ndarray of shape (n,)
         beta, of which one proves the most with it.
     weights : ndarray of shape (M,)
         The v, in units of the kernels, at which the bounds are lowest.
     """
-
-    point: Array
-    shares: tuple[Array, ...]
-    weights: Array
-
-
-class Seen:
-    """The points and balls that a search has come across.
-
-    Parameters
-    ----------
-    units : ndarray of shape (M,)
-        Weights of the kernels at which the ball with all samples alike has r = 1, or 0.
-    """
-
-    def __init__(self, units: Array) -> None:
-        self._units = units
-        self._pairs: deque[_Pair] = deque(maxlen=_MOST)
-
-    def note(self, point: Array, linear: float, forms: Array, shares: Array, radii: Array) -> None:
-        """Note a dual point and a ball.
-
-        Parameters
-        ----------
-        point : ndarray of shape (n,)
-            The dual point, of a convex set.
-        linear : float
-            c.
-        forms : ndarray of shape (M,)
-            q >= 0.
-        shares : ndarray of shape (n,)
-            beta of the ball.
-        radii : ndarray of shape (M,)
-            r(beta).
-        """
-        self._pairs.append(_Pair(point, linear, forms, shares, radii))
-
-    def together(self) -> Together | None:
-        """Return what all of them prove; None if the programme cannot be solved."""
-        pairs = list(self._pairs)
-        linear = np.array([pair.linear for pair in pairs])
-        forms = np.array([pair.forms for pair in pairs]) * self._units
-        radii = np.array([*(pair.radii * self._units for pair in pairs), self._units > 0])
-        unit = float(np.abs(linear).max()) or 1.0
-        found = linprog(
-            np.concatenate([-linear / unit, np.ones(len(radii))]),
-            A_ub=np.hstack([forms.T / unit, -radii.T]),
-            b_ub=np.zeros(len(self._units)),
-            A_eq=np.concatenate([np.ones(len(pairs)), np.zeros(len(radii))])[None, :],
-            b_eq=np.ones(1),
-            bounds=(0.0, None),
-        )
-        if found.x is None:
-            return None
-        lam, mu = np.maximum(found.x[: len(pairs)], 0.0), np.maximum(found.x[len(pairs) :], 0.0)
-        if not (lam.any() and mu.any()):
-            return None
-        n = len(pairs[0].shares)
-        betas = np.array([*(pair.shares for pair in pairs), np.full(n, 1.0 / n)])
-        point = (lam / lam.sum()) @ np.array([pair.point for pair in pairs])
-        beta = (mu / mu.sum()) @ betas
-        mixed = tuple((1.0 - share) * beta + share / n for share in _ALIKE)
-        return Together(point, mixed, -found.ineqlin.marginals)
+    linear = np.array([pair.linear for pair in pairs])
+    forms = np.array([pair.forms for pair in pairs]) * units
+    radii = np.array([*(pair.radii * units for pair in pairs), units > 0])
+    unit = float(np.abs(linear).max()) or 1.0
+    found = linprog(
+        np.concatenate([-linear / unit, np.ones(len(radii))]),
+        A_ub=np.hstack([forms.T / unit, -radii.T]),
+        b_ub=np.zeros(len(units)),
+        A_eq=np.concatenate([np.ones(len(pairs)), np.zeros(len(radii))])[None, :],
+        b_eq=np.ones(1),
+        bounds=(0.0, None),
+    )
+    if found.x is None:
+        return None
+    lam, mu = np.maximum(found.x[: len(pairs)], 0.0), np.maximum(found.x[len(pairs) :], 0.0)
+    if not (lam.any() and mu.any()):
+        return None
+    n = len(pairs[0].shares)
+    betas = np.array([*(pair.shares for pair in pairs), np.full(n, 1.0 / n)])
+    point = (lam / lam.sum()) @ np.array([pair.point for pair in pairs])
+    beta = (mu / mu.sum()) @ betas
+    mixed = [(1.0 - share) * beta + share / n for share in _ALIKE]
+    return point, mixed, -found.ineqlin.marginals
 
 
 # The evaluations of L-BFGS-B. What needs more has a kink, where it goes on for hundreds in vain.
 _FIRST = 30
+
+
+@dataclass(frozen=True)
+class Evaluated(Generic[At]):
+    """What an algorithm knows of weights v, at which the ball has the radius 1.
+
+    Attributes
+    ----------
+    at : object
+        What it certifies the weights by.
+    bounds : Bounds
+        On the optimum.
+    objective : float
+        What its history says.
+    value : float
+        What is minimised.
+    gradient : ndarray of shape (M,)
+        Of the value, in v.
+    point : ndarray of shape (n,)
+        The dual point.
+    linear : float
+        c.
+    forms : ndarray of shape (M,)
+        q >= 0.
+    """
+
+    at: At
+    bounds: Bounds
+    objective: float
+    value: float
+    gradient: Array
+    point: Array
+    linear: float
+    forms: Array
 
 
 @dataclass(frozen=True)
@@ -335,9 +333,9 @@ class RadiusSearch(ABC, Generic[At]):
 
     def __init__(self, bank: Bank, tol: float) -> None:
         self.radius, self.tol = Radius(bank), tol
-        self.seen = Seen(self.radius.units)
         self.best: Candidate[At] | None = None
         self.history = iterations.begin()
+        self._pairs: deque[Pair] = deque(maxlen=_MOST)
         self._lowest: Candidate[At] | None = None
 
     @property
@@ -345,13 +343,18 @@ class RadiusSearch(ABC, Generic[At]):
         """The smallest gap so far."""
         return np.inf if self.best is None else self.best.bounds.relative_gap
 
+    @property
     @abstractmethod
-    def evaluated(self, u: Array) -> tuple[Candidate[At], float, Array]:
-        """Return the point at u (M,), the value there and its gradient (M,), and note the point."""
+    def calls(self) -> int:
+        """Number of SVM problems solved, those for balls included."""
 
     @abstractmethod
-    def bounded(self, lowest: Candidate[At], point: Array, radii: Array) -> Bounds:
-        """Return the bounds by a candidate, a dual point (n,) and r (M,) of a ball."""
+    def evaluated(self, inside: InUnitBall) -> Evaluated[At]:
+        """Return what is known of weights at which the ball has the radius 1."""
+
+    @abstractmethod
+    def bounded(self, lowest: At, point: Array, radii: Array) -> Bounds:
+        """Return the bounds by what is known of some weights, a dual point (n,) and r (M,)."""
 
     def tighten(self) -> bool:
         """Make evaluations more accurate; return False where that is not possible."""
@@ -384,16 +387,25 @@ class RadiusSearch(ABC, Generic[At]):
         """Return the value and its gradient at u (M,); the search ends where the gap is closed."""
         value, gradient = self._visit(u)
         if self.gap <= self.tol:
-            raise _Done
+            raise Done
         return value, gradient
 
     def _visit(self, u: Array) -> tuple[float, Array]:
-        here, value, gradient = self.evaluated(u)
+        inside = self.radius.scaled(u * self.radius.units)
+        found = self.evaluated(inside)
+        here = Candidate(u, inside.weights, found.at, found.bounds)
+        gap, calls = found.bounds.relative_gap, self.calls
+        iterations.note(
+            self.history, inside.weights, objective=found.objective, gap=gap, n_svm_calls=calls
+        )
+        self._pairs.append(
+            Pair(found.point, found.linear, found.forms, inside.shares, inside.radii)
+        )
         if self._lowest is None or here.bounds.upper < self._lowest.bounds.upper:
             self._lowest = here
         if here.bounds.relative_gap < self.gap:
             self.best = here
-        return value, gradient
+        return found.value, inside.gradient(found.gradient) * self.radius.units
 
     def _start(self) -> Array:
         """Return where to begin: at equal shares, or at the best point so far."""
@@ -406,15 +418,17 @@ class RadiusSearch(ABC, Generic[At]):
 
         The next one is half way from there to where the bounds are lowest.
         """
-        while (together := self.seen.together()) is not None:
+        units = self.radius.units
+        while (proved := together(self._pairs, units)) is not None:
             assert self._lowest is not None
-            for beta in together.shares:
-                bounds = self.bounded(self._lowest, together.point, self.radius.radii(beta))
+            point, shares, lowest_at = proved
+            weights = self._lowest.weights
+            for beta in shares:
+                bounds = self.bounded(self._lowest.at, point, self.radius.radii(beta))
                 if bounds.relative_gap < self.gap:
                     self.best = replace(self._lowest, bounds=bounds)
             self.history[-1]["gap"] = self.gap
             if self.gap <= self.tol or len(self.history) >= max_iter:
                 return
-            units, weights = self.radius.units, self._lowest.weights
             here = np.divide(weights, units, out=np.zeros_like(units), where=units > 0)
-            self._visit(0.5 * (here + together.weights))
+            self._visit(0.5 * (here + lowest_at))
