@@ -123,8 +123,6 @@ def solve(
     bank = check_bank("elastic_net", bank)
     check_samples(bank, len(problem.y))
     factors = joint_method.factors_for(bank, method, tol)
-    if factors is None and method == "auto" and mix < 1.0:
-        factors = fallback.narrow_factors(bank)
     if factors is not None:
         where = _weight_set(bank.n_kernels, float(mix))
         return joint_method.solve(factors, where, problem.loss, tol, max_iter)
@@ -138,9 +136,11 @@ def solve(
     start = penalty.best_weights(np.ones(bank.n_kernels))
     if method == "libsvm" or mix == 1.0:
         return in_turn(start, max_iter, patient=True)
-    found = in_turn(start, min(max_iter, _CHANGES), patient=False)
-    if not found.converged:
-        found = _jointly(objective, penalty, found, tol)
+    found = None
+    if fallback.narrow_factors(bank) is None:
+        found = in_turn(start, min(max_iter, _CHANGES), patient=False)
+    if found is None or not found.converged:
+        found = _jointly(objective, penalty, history, found, tol)
     left = max_iter - found.n_iter
     if found.converged or left <= 0:
         return found
@@ -152,27 +152,39 @@ def _weight_set(n_kernels: int, mix: float) -> WeightSet:
     return ElasticBox(n_kernels, mix) if mix < 1.0 else Given(np.ones(n_kernels))
 
 
-def _jointly(objective: Objective, penalty: ElasticNet, found: Solution, tol: float) -> Solution:
-    """Return what the joint method comes to from the kernels of a solution, or that solution."""
+def _jointly(
+    objective: Objective,
+    penalty: ElasticNet,
+    history: iterations.History,
+    found: Solution | None,
+    tol: float,
+) -> Solution:
+    """Return what the joint method comes to, or `found` where that has the smaller gap.
+
+    At its weights comes the SVM first, and then the alpha that came with them: it may be one of
+    many that solve the SVM, and the one that proves the weights.
+    """
     bank, machine = cast(Bank, objective.operator), objective.machine
     dual = svm_dual.of_classes(machine.y, machine.upper)
+    kernels = np.arange(bank.n_kernels) if found is None else np.flatnonzero(found.weights)
     where = partial(ElasticBox, mix=penalty.mix)
-    for weights, own, _ in fallback.searches(bank, dual, np.flatnonzero(found.weights), where, tol):
-        K = bank.gram(weights)
+    for weights, own, _ in fallback.searches(bank, dual, kernels, where, tol):
+        points = [objective(weights)]
         for a in (fallback.at_bounds(own, dual), own):
-            outputs = K @ a
+            outputs = points[0].K @ a
             trained = SVMSolution(a, np.flatnonzero(a), dual.best_intercept(outputs))
-            point = Point(bank, weights, K, trained, outputs)
+            points.append(Point(bank, weights, points[0].K, trained, outputs))
+        for point in points:
             gap = objective.bounds(point, penalty).relative_gap
-            if gap < found.gap:
-                value = point.objective + penalty.of_weights(weights)
-                calls = machine.calls
-                iterations.note(found.history, weights, objective=value, gap=gap, n_svm_calls=calls)
+            if found is None or (gap < found.gap and not found.converged):
+                value, calls = point.objective + penalty.of_weights(weights), machine.calls
+                iterations.note(history, weights, objective=value, gap=gap, n_svm_calls=calls)
                 found = objective.solution(
-                    point, gap=gap, converged=gap <= tol, history=found.history, objective=value
+                    point, gap=gap, converged=gap <= tol, history=history, objective=value
                 )
-            if found.converged:
-                return found
+        if found is not None and found.converged:
+            break
+    assert found is not None  # there is room for factors with few columns
     return found
 
 
