@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mklbench.algorithms import ckl, ikl, krr, mkl, qnpkl, simplemkl
+from mklbench.algorithms import ikl, krr, mkl, qnpkl, simplemkl
 from mklbench.config.callables import check_arguments
 from mklbench.contract import DEFAULT_MATRICES, algorithm_of
 from mklbench.errors import InputError
@@ -57,7 +57,7 @@ class TestAlgorithm:
         }  # fmt: skip
         assert found.options[:2] == ("C", "start")
         assert not found.takes_start  # its start is a name
-        assert algorithm_of(ckl.solve).solve_all is ckl.solve_all
+        assert algorithm_of(mkl.solve).solve_all is mkl.solve_all
         assert algorithm_of(mkl.solve).exact
         assert algorithm_of(mkl.solve).takes is Bank
         assert algorithm_of(mkl.solve).takes_start

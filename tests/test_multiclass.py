@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mklbench import multiclass
-from mklbench.algorithms import mkl, qnpkl, simplemkl, svm, vskl
+from mklbench.algorithms import mkl, qnpkl, simplemkl, svm
 from mklbench.contract import Solver
 from mklbench.errors import InputError
 from mklbench.kernels import (
@@ -173,9 +173,9 @@ class TestSideBySide:
 
     @pytest.fixture
     def asked(self, redeclare: Callable[..., None]) -> list[int]:
-        """Numbers of problems that `vskl.solve_all` was asked for."""
+        """Numbers of problems that `mkl.solve_all` was asked for."""
         asked: list[int] = []
-        solve_all = vskl.solve_all
+        solve_all = mkl.solve_all
 
         def noting(
             bank: Bank, labels: list[np.ndarray], *args: Any, **options: Any
@@ -183,14 +183,14 @@ class TestSideBySide:
             asked.append(len(labels))
             return solve_all(bank, labels, *args, **options)
 
-        redeclare(vskl, "solve_all", noting)
+        redeclare(mkl, "solve_all", noting)
         return asked
 
     def test_all_classes_are_learned_at_once_with_the_options_given(
         self, three_classes: tuple[np.ndarray, np.ndarray], asked: list[int]
     ) -> None:
         X, codes = three_classes
-        solve = partial(vskl.solve, C=0.01, groups="one")
+        solve = partial(mkl.solve, C=0.01)
         together = multiclass.fit(solve, feature_gaussians(X), codes, 3)
         assert asked == [3]
         assert max(np.abs(solution.dual_coef).max() for solution in together) <= 0.01
@@ -203,7 +203,7 @@ class TestSideBySide:
         def other(bank: Bank, y: np.ndarray) -> Solution:
             return svm.solve(bank, y)
 
-        other.__module__ = vskl.__name__
+        other.__module__ = mkl.__name__
         assert len(multiclass.fit(other, feature_gaussians(X), codes, 3)) == 3
         assert asked == []
 

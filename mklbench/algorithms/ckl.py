@@ -31,10 +31,8 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
-from mklbench.optim import alternation
-from mklbench.optim.alternation import Search, alternate
+from mklbench.optim.alternation import alternate
 from mklbench.optim.problem import Problem
-from mklbench.optim.several import Several, all_of, one_of
 from mklbench.optim.svm_value import Objective, check_bank
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
@@ -42,13 +40,13 @@ from mklbench.validation import check_count, check_positive_or_none, check_toler
 
 VERSION = 2
 
-# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffers of two classes and a Gram matrix.
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, and a Gram matrix of the best, the
+# last and the next point.
 MATRICES = 5.0
 
 Array = NDArray[np.float64]
 
 
-@one_of("y")
 def solve(
     bank: Bank,
     y: ArrayLike,
@@ -62,7 +60,7 @@ def solve(
     svm_tol: float = 1e-3,
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Several:
+) -> Solution:
     """Learn kernel weights that are sparse within groups, and the more across them the smaller q.
 
     Parameters
@@ -113,20 +111,11 @@ def solve(
     check_count("max_iter", max_iter)
     check_positive_or_none("objective_tol", objective_tol)
     check_grouping(groups)
-    options = C, class_weight, sample_weight, svm_tol
-    Problem.of(y, *options)
+    problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     bank = check_bank("ckl", bank)
     penalty = MixedNorm(groups_of(bank, groups), float(q))
     start = penalty.best_weights(1.0 / penalty.groups.spread(penalty.groups.sizes.astype(float)))
-
-    def search(labels: ArrayLike) -> Search[Solution]:
-        objective = Objective(bank, Problem.of(labels, *options))
-        return alternate(objective, penalty, start, tol, objective_tol, max_iter)
-
-    return lambda several: alternation.run(bank, map(search, several))
-
-
-solve_all = all_of(solve)
+    return alternate(Objective(bank, problem), penalty, start, tol, objective_tol, max_iter)
 
 
 def _check_q(q: float) -> None:

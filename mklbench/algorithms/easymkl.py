@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.optim.hulls import MEETING, ClosestPoints, Hulls, unit_diagonals
+from mklbench.optim.hulls import Hulls, unit_diagonals
 from mklbench.optim.svm_value import check_bank, check_samples
 from mklbench.solution import Solution
 from mklbench.validation import check_flag, check_labels, check_share, check_tolerance
@@ -102,7 +102,7 @@ def solve(
     if not unit_trace:
         unit = np.sign(unit)
     hulls = Hulls(labels, tol)
-    first = margin_distribution(hulls, bank.combine(unit), lam, "lam")
+    first = hulls.ridged((1.0 - lam) * bank.combine(unit), lam)
     # Of a positive semidefinite kernel none is negative, but for rounding.
     margins = np.maximum(unit * bank.quadratic_forms(first.coefficients), 0.0)
     total = float(margins.sum())
@@ -115,7 +115,7 @@ def solve(
     K = bank.combine(weights)
     if final == "mklpy":
         final = _lam_of_mklpy(labels)
-    machine = margin_distribution(hulls, K, final, "final_lam")
+    machine = hulls.ridged((1.0 - final) * K, final, "final_lam")
     gap = max(found.bounds.relative_gap for found in (first, machine))
     objective = first.squared_distance
     return Solution(
@@ -138,35 +138,3 @@ def _lam_of_mklpy(y: Array) -> float:
     n_positive = np.count_nonzero(y > 0)
     scaled = 0.1 * n_positive * (len(y) - n_positive) / len(y)
     return scaled / (0.9 + scaled)
-
-
-def margin_distribution(hulls: Hulls, K: Array, lam: float, name: str) -> ClosestPoints:
-    """Return the solution of KOMD on a kernel, its `outputs` with the ridge.
-
-    Parameters
-    ----------
-    hulls : Hulls
-        Of the labels.
-    K : ndarray of shape (n, n)
-        The kernel.
-    lam : float
-        lambda.
-    name : str
-        What the option is called.
-
-    Raises
-    ------
-    InputError
-        If lambda is 0 and the hulls of the classes meet.
-    """
-    positive = np.count_nonzero(hulls.y > 0)
-    ridge = lam * (1.0 / positive + 1.0 / (len(K) - positive))  # of gamma that are all the same
-    system = (1.0 - lam) * K
-    system[np.diag_indices_from(system)] += lam
-    found = hulls.closest(system, ridge)
-    if lam == 0 and found.squared_distance <= MEETING * float(K.diagonal().mean()):
-        raise InputError(
-            f"{name}=0 asks for classes that the kernels separate, and these overlap: choose "
-            f"{name} above 0."
-        )
-    return found

@@ -38,7 +38,7 @@ from mklbench import iterations
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVMSolution
-from mklbench.optim import alternation, fallback, joint_method, svm_dual
+from mklbench.optim import fallback, joint_method, svm_dual
 from mklbench.optim.alternation import alternate
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
@@ -130,8 +130,7 @@ def solve(
     history = iterations.begin()
 
     def in_turn(start: Array, changes: int, patient: bool) -> Solution:
-        steps = alternate(objective, penalty, start, tol, None, changes, history, patient)
-        return alternation.run(bank, [steps])[0]
+        return alternate(objective, penalty, start, tol, None, changes, history, patient)
 
     start = penalty.best_weights(np.ones(bank.n_kernels))
     if method == "libsvm" or mix == 1.0:

@@ -28,12 +28,10 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench import memory
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.kernels.contract import gram_bytes
 from mklbench.kernels.groups import groups_of
-from mklbench.optim import alternation, joint_method
+from mklbench.optim import joint_method
 from mklbench.optim.alternation import alternate
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.joint_method import METHODS, Method
@@ -191,10 +189,7 @@ def _in_a_ball(
         given = given_weights(start, bank.n_kernels)
         weights = np.maximum(given, _SMALLEST_START * given.max())
     weights = weights / power_sum(weights, p)
-    (solution,) = alternation.run(
-        bank, [alternate(objective, penalty, weights, tol, None, max_iter)]
-    )
-    return solution
+    return alternate(objective, penalty, weights, tol, None, max_iter)
 
 
 def _solve(
@@ -205,17 +200,5 @@ def _solve(
     start: ArrayLike | None,
     falls_back: bool,
 ) -> Solution:
-    _check_room(bank)
     svm = InnerSVM(bank, problem.machine())
     return Search(bank, svm, tol, max_iter, falls_back).run(start)
-
-
-def _check_room(bank: Bank) -> None:
-    """Raise an InputError unless what a fit on Gram matrices takes beside the bank is free."""
-    short = memory.shortage(lambda n: gram_bytes(n, MATRICES), bank.n_samples)
-    if short is not None:
-        raise InputError(
-            f"the kernels are on {bank.n_samples} samples, and method=libsvm needs {short}; about "
-            f"{short.fitting} samples fit: give fewer of them, or kernels that have factors, such "
-            "as kernel=feature_gaussians, and method=auto."
-        )

@@ -42,11 +42,9 @@ from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, Groups, check_grouping, groups_of
-from mklbench.optim import alternation, joint_method
-from mklbench.optim.alternation import Search
+from mklbench.optim import joint_method
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
-from mklbench.optim.several import Several, all_of, one_of
 from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples, settled
 from mklbench.optim.weight_sets import Grouped
 from mklbench.penalties.mixed_norm import MixedNorm
@@ -62,7 +60,8 @@ from mklbench.validation import (
 VERSION = 4
 NEW_OPTIONS = ("method",)
 
-# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffers of two classes and a Gram matrix.
+# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, and a Gram matrix of the best, the
+# last and the next point.
 MATRICES = 5.0
 
 Array = NDArray[np.float64]
@@ -85,7 +84,7 @@ class _Answer:
     Attributes
     ----------
     point : Point
-        The SVM at the kernel weights lambda_jk / gamma_j; its Gram matrix is overwritten.
+        The SVM at the kernel weights lambda_jk / gamma_j.
     forms : ndarray of shape (M,)
         q_jk at its alpha.
     gamma : ndarray of shape (n,)
@@ -109,7 +108,6 @@ class _Answer:
     unfinished: bool
 
 
-@one_of("y")
 def solve(
     bank: Bank,
     y: ArrayLike,
@@ -125,7 +123,7 @@ def solve(
     method: Method = "auto",
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Several:
+) -> Solution:
     """Learn kernel weights lambda_jk / gamma_j, few within each group, over all groups.
 
     Parameters
@@ -186,38 +184,25 @@ def solve(
     check_positive_or_none("step_size", step_size)
     check_positive_or_none("objective_tol", objective_tol)
     check_grouping(groups)
-    options = C, class_weight, sample_weight, svm_tol
-    Problem.of(y, *options)
+    problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     bank = check_bank("vskl", bank)
+    check_samples(bank, len(problem.y))
     partition = groups_of(bank, groups)
     if method == "auto" and not (objective_tol is None and step_size is None):
         method = "libsvm"
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
-
-        def jointly(labels: ArrayLike) -> Solution:
-            loss, where = Problem.of(labels, *options).loss, Grouped(partition, float(q))
-            check_samples(bank, len(loss.y))
-            return joint_method.solve(factors, where, loss, tol, max_iter)
-
-        return lambda several: [jointly(labels) for labels in several]
+        where = Grouped(partition, float(q))
+        return joint_method.solve(factors, where, problem.loss, tol, max_iter)
     A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
     rate = A * math.sqrt(math.log(partition.sizes.max()))
-
-    def search(labels: ArrayLike) -> Search[Solution]:
-        objective = Objective(bank, Problem.of(labels, *options))
-        oracle = _Oracle(objective, MixedNorm(partition, float(q)))
-        return _descend(oracle, rate, tol, objective_tol, max_iter)
-
-    return lambda several: alternation.run(bank, map(search, several))
-
-
-solve_all = all_of(solve)
+    oracle = _Oracle(Objective(bank, problem), MixedNorm(partition, float(q)))
+    return _descend(oracle, rate, tol, objective_tol, max_iter)
 
 
 def _descend(
     oracle: _Oracle, rate: float, tol: float, objective_tol: float | None, max_iter: int
-) -> Search[Solution]:
+) -> Solution:
     """Algorithm 3, with the steps rate / (||dG/dlambda||_inf sqrt(t)).
 
     It ends where LIBSVM does not solve an SVM within its limit of iterations: each takes seconds
@@ -225,7 +210,7 @@ def _descend(
     """
     groups, history = oracle.groups, iterations.begin()
     logarithms = -np.log(groups.spread(groups.sizes.astype(float)))
-    answer = best = yield from oracle.ask(np.exp(logarithms), oracle.uniform(), 1.0)
+    answer = best = oracle.ask(np.exp(logarithms), oracle.uniform(), 1.0)
     oracle.note(history, answer)
     ended = False
     while (
@@ -238,7 +223,7 @@ def _descend(
         logarithms = logarithms + rate / math.sqrt(len(history)) * slopes / steepest
         logarithms -= groups.spread(groups.maxima(logarithms))
         before, accuracy = answer, max(tol, min(answer.bounds.relative_gap, 1.0))
-        answer = yield from oracle.ask(_on_simplices(logarithms, groups), before.gamma, accuracy)
+        answer = oracle.ask(_on_simplices(logarithms, groups), before.gamma, accuracy)
         oracle.note(history, answer)
         if answer.bounds.relative_gap < best.bounds.relative_gap:
             best = answer
@@ -271,7 +256,7 @@ class _Oracle:
         """Return the gamma (n,) with equal entries and sum_j gamma_j^q* = 1."""
         return self._penalty.best_gamma(np.ones(len(self.groups)))
 
-    def ask(self, shares: Array, gamma: Array, accuracy: float) -> Search[_Answer]:
+    def ask(self, shares: Array, gamma: Array, accuracy: float) -> _Answer:
         """Maximise f_lambda at lambda = `shares` (M,), starting from `gamma` (n,).
 
         The ascent ends where a new gamma would raise f_lambda by less than a tenth of `accuracy`,
@@ -280,8 +265,7 @@ class _Oracle:
         ascents = 1
         while True:
             weights = shares / self.groups.spread(gamma)
-            K = yield weights
-            point = self.objective.accurate(weights, _ORACLE_TOL * accuracy, K)
+            point = self.objective.accurate(weights, _ORACLE_TOL * accuracy)
             unfinished = self.objective.is_unfinished(point)
             forms = np.maximum(point.forms, 0.0)
             D = self.groups.sums(shares * forms)

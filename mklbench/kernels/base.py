@@ -9,7 +9,7 @@ training samples; neither needs to store its Gram matrices.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -130,20 +130,6 @@ class Bank(KernelOperator):
         out : ndarray of shape (n, n) or None, default=None
             Where the matrix is written; a new array if not given.
         """
-
-    def combinations(self, weights: Array, out: Array) -> Iterator[Array]:
-        """Write `combine(d)` into `out` for every row d of `weights`, and yield it.
-
-        A bank that stores Gram matrices reads them once for all rows.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (k, M)
-            Weights d of the kernels, one row a combination.
-        out : ndarray of shape (n, n)
-            Where each combination is written, in the place of the one before.
-        """
-        return (self.combine(d, out) for d in weights)
 
     def accumulate(self, d: ArrayLike, out: Array) -> None:
         """Add sum_m d_m K_m onto `out`.

@@ -139,8 +139,21 @@ class Hulls:
             best = min([best, *candidates], key=_quality)
         return best
 
-    def ridged(self, K: Array, lam: float, may_meet: bool = False) -> ClosestPoints:
+    def ridged(
+        self, K: Array, lam: float, name: str = "lam", may_meet: bool = False
+    ) -> ClosestPoints:
         """Return the closest points with the ridge lam on the diagonal.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, n)
+            The Gram matrix, positive semidefinite.
+        lam : float
+            >= 0.
+        name : str, default="lam"
+            What the option is called.
+        may_meet : bool, default=False
+            Whether the hulls may meet without a ridge.
 
         Raises
         ------
@@ -153,8 +166,8 @@ class Hulls:
         meets = found.squared_distance <= MEETING * float(K.diagonal().mean())
         if lam == 0 and meets and not may_meet:
             raise InputError(
-                "lam=0 asks for kernels that separate the classes, and these overlap: choose lam "
-                "above 0, or narrower Gaussians."
+                f"{name}=0 asks for kernels that separate the classes, and these overlap: choose "
+                f"{name} above 0, or narrower Gaussians."
             )
         return found
 

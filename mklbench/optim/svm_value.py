@@ -104,11 +104,12 @@ class Objective:
         trained = self.machine.solve(K, tol=self.svm_tol)
         return Point(self.operator, weights, K, trained, K @ trained.dual_coef)
 
-    def accurate(self, weights: Array, tol: float, K: Array | None = None) -> Point:
+    def accurate(self, weights: Array, tol: float) -> Point:
         """Solve the SVM at `weights` to this relative duality gap of its own, or as far as it goes.
 
         LIBSVM's tolerance is tightened where that is needed, for all that comes after as well.
         """
+        K = None
         while True:
             point = self(weights, K)
             trained = point.trained

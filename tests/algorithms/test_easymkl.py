@@ -90,7 +90,7 @@ def test_at_lam_0_it_is_the_hard_margin_svm() -> None:
 def test_overlapping_classes_need_a_ridge() -> None:
     X, y = random_problem(40, 2)
     bank = PrecomputedBank((X @ X.T)[None])
-    with pytest.raises(InputError, match="lam=0 asks for classes that the kernels separate"):
+    with pytest.raises(InputError, match="lam=0 asks for kernels that separate the classes"):
         easymkl.solve(bank, y, 0.0)
     assert easymkl.solve(bank, y, 0.01).converged
     with pytest.raises(InputError, match="final_lam=0 asks for"):

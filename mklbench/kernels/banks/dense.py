@@ -88,15 +88,6 @@ class StackedBank(Bank):
         unpack(self._grams.combination(self._check_weights(d)), combined)
         return combined
 
-    def combinations(self, weights: Array, out: Array) -> Iterator[Array]:
-        if len(weights) == 1:  # then kernels of weight 0 need not be read
-            yield self.combine(weights[0], out)
-            return
-        for start in range(0, len(weights), self.n_kernels):  # no more memory than the bank's own
-            for triangle in weights[start : start + self.n_kernels] @ self._grams.triangles:
-                unpack(triangle, out)
-                yield out
-
     def accumulate(self, d: ArrayLike, out: Array) -> None:
         unpack(self._grams.combination(self._check_weights(d)), out, add=True)
 

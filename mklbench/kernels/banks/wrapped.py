@@ -6,7 +6,7 @@ Gram matrix of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
 from typing import Any
@@ -118,9 +118,6 @@ class ScaledBank(WrappedBank):
     def row_factors(self) -> RowFactors | None:
         factors = self._bank.row_factors()
         return None if factors is None else factors.scaled(self._scales)
-
-    def combinations(self, weights: Array, out: Array) -> Iterator[Array]:
-        return self._bank.combinations(self._scales * weights, out)
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
         chosen = self._check_kernels(kernels)
