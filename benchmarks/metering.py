@@ -108,10 +108,6 @@ class _MeteredRough(RoughFamily):
         with self._meter.measured("search"):
             return self._rough.value(theta, a)
 
-    def outputs(self, theta: Array, a: Array, Z: Array) -> Array:
-        with self._meter.measured("gram"):
-            return self._rough.outputs(theta, a, Z)
-
     def values(self, thetas: Array, a: Array) -> Array:
         self._meter.evaluations += len(thetas)
         with self._meter.measured("search"):

@@ -181,15 +181,15 @@ def is_package(path: Path) -> bool:
 # Code lines (without docstrings, comments and blank lines) and modules of each package, at most: a
 # tenth above what there is. Who makes a package smaller lowers its line.
 SIZES = {
-    "kernels": (5990, 37), "optim": (4150, 32), "algorithms": (2960, 33), "certify": (240, 6),
+    "kernels": (5990, 37), "optim": (3750, 30), "algorithms": (2700, 32), "certify": (240, 6),
     "penalties": (260, 7), "libsvm": (440, 5), "estimators": (1410, 14), "displays": (635, 6),
     "data": (3280, 22), "config": (850, 7), "commands": (1720, 16), "experiments": (3420, 27),
     "report": (6200, 65), "testing": (620, 4), "": (1840, 25),
 }  # fmt: skip
 # Names of classes that stand for two things; the list is only to get shorter.
 TWICE = {
-    "Ball", "Change", "Columns", "Compared", "Finding", "Found", "Grid", "Growth",
-    "Iterate", "Path", "Point", "Ranks", "Ratio", "_Done", "_Entry", "_Search",
+    "Ball", "Columns", "Finding", "Found", "Grid", "Growth", "Iterate", "Path", "Point", "Ranks",
+    "Ratio", "_Entry", "_Search",
 }  # fmt: skip
 
 

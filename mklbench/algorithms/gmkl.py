@@ -44,8 +44,6 @@ _SHRINK = 0.3
 _NEGLIGIBLE = 1e-4
 # A step that has shrunk to this fraction of the first one has failed.
 _SMALLEST_STEP = 1e-12
-# An infinite one would never shrink.
-_LARGEST_STEP = float(np.finfo(float).max)
 
 
 _REGULARISERS: dict[str, type[L1] | type[L2]] = {"l1": L1, "l2": L2}
@@ -180,7 +178,7 @@ def _first_step(weights: Array, gradient: Array) -> float:
     steepest = float(np.abs(gradient).max())
     if steepest <= 0:
         return 1.0
-    return min(float(weights.max()) / steepest, _LARGEST_STEP)
+    return float(weights.max()) / steepest
 
 
 def _start(operator: KernelOperator, start: str, random_state: int | None) -> Array:

@@ -61,8 +61,6 @@ _SHRINK = 0.5
 _GROWTH = 2.0
 # A step that has shrunk to this fraction of the first one has failed: what is left is rounding.
 _SMALLEST_STEP = 1e-12
-# An infinite one would never shrink.
-_LARGEST_STEP = float(np.finfo(float).max)
 
 
 def solve(
@@ -254,7 +252,6 @@ def _step(
     problem: _RidgeProblem, point: _Evaluation, size: float, smallest: float
 ) -> tuple[_Evaluation, float]:
     """Return the next point and the size of the step; `point` itself where none decreases F."""
-    size = min(size, _LARGEST_STEP)
     while size > smallest:
         weights = problem.ball.project(point.weights - size * point.gradient)
         trial = problem(weights)

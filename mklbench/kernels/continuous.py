@@ -161,10 +161,6 @@ class RoughFamily:
         """Return a' K_theta a (k,) for `a` (n,) and each row of `thetas` (k, M), in one pass."""
         return np.array([self.value(theta, a) for theta in thetas])
 
-    def outputs(self, theta: Array, a: Array, samples: Array) -> Array:
-        """Return sum_i a_i K_theta(x_i, z) (k,) at samples z (k, d) that are known at training."""
-        return self._family.between(theta, samples) @ a
-
     @property
     def has_quick_lines(self) -> bool:
         """Whether `lines` try a parameter in time linear in n."""

@@ -379,16 +379,6 @@ class _RoughProducts(RoughFamily):
                 found[part] += products @ (twice[i] * a[j]).astype(np.float32)
         return found
 
-    def outputs(self, theta: Array, a: Array, samples: Array) -> Array:
-        used = np.flatnonzero(theta)
-        root = np.sqrt(theta[used]).astype(np.float32)
-        Z = (samples[:, used] - self._centre[used]).astype(np.float32) * root
-        X = self._X[:, used] * root
-        exponents = (2.0 * Z) @ X.T
-        exponents -= np.einsum("im,im->i", Z, Z)[:, None]
-        exponents -= np.einsum("im,im->i", X, X)
-        return (exp_in_place(exponents) @ a.astype(np.float32)).astype(np.float64)
-
     @property
     def has_quick_lines(self) -> bool:
         return are_indicators(self._X, self._family.lower, self._family.upper)

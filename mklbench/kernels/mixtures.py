@@ -156,18 +156,6 @@ def training_outputs(
     return combined @ dual_coef[support]
 
 
-def single_precision_outputs(
-    family: Family, weights: Array, thetas: Array, dual_coef: Array, rows: NDArray[np.intp]
-) -> Array:
-    """Return what `training_outputs` does, in single precision where the family has it."""
-    support = np.flatnonzero(dual_coef)
-    machine, a = family.take(support).single_precision(), dual_coef[support]
-    samples, outputs = family.samples[rows], np.zeros(len(rows))
-    for k in np.flatnonzero(weights):
-        outputs += weights[k] * machine.outputs(thetas[k], a, samples)
-    return outputs
-
-
 def _combined(block: Callable[[Array], Array], weights: Array, thetas: Array) -> Array:
     """Return sum_k weights_k block(thetas_k); without any weight the block is computed, too."""
     used = np.flatnonzero(weights)

@@ -175,7 +175,7 @@ class FamilyColumns(Columns):
         self._family, self._order = family.in_own_order()
         self._solver = solver
         self._slide, self._resting = slide, False
-        self._master = FamilyMaster(solver, self._family, rough=slide > 0)
+        self._master = FamilyMaster(solver, self._family)
         self._search = KernelSearch(self._family, samples, slid=slide > 0)
         self._found: list[Found] = []
         self._independent = (

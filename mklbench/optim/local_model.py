@@ -99,7 +99,6 @@ def minimise(
     """
     kept = np.flatnonzero(rows)
     alpha = at.dual.alpha(at.dual_coef)
-    at = replace(at, dual=at.dual.parted(alpha, float(at.weights @ at.norms**2), tol))
     programme = _programme(at, kept)
     if at.weights.any():
         multipliers = at.weights * np.sqrt(at.weights @ at.norms**2)

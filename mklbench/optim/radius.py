@@ -197,7 +197,7 @@ _MOST = 500
 _ALIKE = (0.0, 1e-6, 1e-4, 1e-3, 1e-2)
 
 
-class Pair(NamedTuple):
+class PointAndBall(NamedTuple):
     """A dual point (n,), its c and q (M,), and the shares beta (n,) and r (M,) of a ball."""
 
     point: Array
@@ -207,12 +207,14 @@ class Pair(NamedTuple):
     radii: Array
 
 
-def together(pairs: Sequence[Pair], units: Array) -> tuple[Array, list[Array], Array] | None:
+def together(
+    pairs: Sequence[PointAndBall], units: Array
+) -> tuple[Array, list[Array], Array] | None:
     """Return what dual points and balls prove together; None if the programme cannot be solved.
 
     Parameters
     ----------
-    pairs : sequence of Pair
+    pairs : sequence of PointAndBall
         The points, of a convex set, and the balls.
     units : ndarray of shape (M,)
         Weights of the kernels at which the ball with all samples alike has r = 1, or 0.
@@ -335,7 +337,7 @@ class RadiusSearch(ABC, Generic[At]):
         self.radius, self.tol = Radius(bank), tol
         self.best: Candidate[At] | None = None
         self.history = iterations.begin()
-        self._pairs: deque[Pair] = deque(maxlen=_MOST)
+        self._pairs: deque[PointAndBall] = deque(maxlen=_MOST)
         self._lowest: Candidate[At] | None = None
 
     @property
@@ -399,7 +401,7 @@ class RadiusSearch(ABC, Generic[At]):
             self.history, inside.weights, objective=found.objective, gap=gap, n_svm_calls=calls
         )
         self._pairs.append(
-            Pair(found.point, found.linear, found.forms, inside.shares, inside.radii)
+            PointAndBall(found.point, found.linear, found.forms, inside.shares, inside.radii)
         )
         if self._lowest is None or here.bounds.upper < self._lowest.bounds.upper:
             self._lowest = here

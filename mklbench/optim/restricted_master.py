@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from mklbench import certify
 from mklbench.iterations import watched
 from mklbench.kernels import Bank, Family, FamilyBank, training_outputs
-from mklbench.kernels.mixtures import single_precision_outputs
 from mklbench.libsvm import SVM
 from mklbench.optim.problem import Problem
 from mklbench.solution import KernelMachine, Mixture, Solution
@@ -35,8 +34,6 @@ _MUCH_SMALLER = 0.7
 _SMALLER = 0.95
 # After so many working sets for one master none shrinks, so that the next ones end.
 _WORKING_SETS = 20
-# Margins in single precision are off by less than this.
-_ROUGH = 1e-2
 # Samples outside of the working set may add this share of the tolerance to the primal value.
 _OUTSIDE = 0.1
 
@@ -148,9 +145,6 @@ class FamilyMaster:
         The MKL solver.
     family : Family
         On the n training samples.
-    rough : bool, default=False
-        Whether the margins of samples outside of the working set are computed in single precision,
-        and in double only of those that it finds at the margin or within.
 
     Attributes
     ----------
@@ -160,9 +154,8 @@ class FamilyMaster:
         y_i f(x_i) of all samples at the last master.
     """
 
-    def __init__(self, solver: MasterSolver, family: Family, rough: bool = False) -> None:
+    def __init__(self, solver: MasterSolver, family: Family) -> None:
         self._solver = solver
-        self._rough = rough
         self._family = family
         self._y, self._box = solver.problem.y, np.asarray(solver.problem.loss.box)
         self.working_set: NDArray[np.intp] = np.arange(len(self._y))
@@ -217,15 +210,8 @@ class FamilyMaster:
         """Return y_i f(x_i) (n,) for all samples, those `outside` of the working set included."""
         outputs = np.empty(len(self._y))
         outputs[self.working_set] = bank.combine(inside.weights) @ inside.dual_coef
-        asked = outside
-        if self._rough and len(outside):
-            outputs[outside] = single_precision_outputs(
+        if len(outside):
+            outputs[outside] = training_outputs(
                 self._family, inside.weights, bank.thetas, dual_coef, outside
-            )
-            margins = self._y[outside] * (outputs[outside] + inside.intercept)
-            asked = outside[margins < 1.0 + _ROUGH]
-        if len(asked):
-            outputs[asked] = training_outputs(
-                self._family, inside.weights, bank.thetas, dual_coef, asked
             )
         return self._y * (outputs + inside.intercept)

@@ -17,7 +17,7 @@ that one search serves all of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,28 +82,6 @@ class SVMDual:
     def value(self, alpha: Array, form: float) -> float:
         """Return p'alpha - 1/2 a' K a for alpha (v,) and the form a' K a."""
         return float(self.linear @ alpha) - 0.5 * form
-
-    def parted(self, alpha: Array, form: float, tol: float) -> SVMDual:
-        """Return the programme with the two variables of a sample kept apart.
-
-        At epsilon = 0 both may grow without changing a, up to where rounding decides what is left
-        of it. A price on their sum keeps them small, which changes the optimum by `tol` of it.
-
-        Parameters
-        ----------
-        alpha : ndarray of shape (v,)
-            What the solution is about.
-        form : float
-            a' K a there.
-        tol : float
-            A share of the value.
-        """
-        if self.epsilon is None or not alpha.any():
-            return self
-        least = tol * max(self.value(alpha, form), 0.0) / float(alpha.sum())
-        if self.epsilon >= least:
-            return self
-        return replace(self, linear=self.linear - (least - self.epsilon), epsilon=least)
 
     def distances(self, decision: Array) -> Array:
         """Return how far each variable (v,) is from its margin, < 0 where it has no loss.
@@ -180,10 +158,6 @@ def of_one_class(n_samples: int, box: float | Array, total: float, floor: float)
         upper=upper,
         total=total,
         floor=floor,
-        direction=(
-            np.full(n_samples, total / n_samples)
-            if np.ndim(box) == 0
-            else total * (upper / upper.sum())
-        ),
+        direction=total * (upper / upper.sum()),
         loss=lambda intercept: OneClass(box, total, -intercept),
     )

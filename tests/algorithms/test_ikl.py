@@ -10,7 +10,6 @@ from typing import Any
 import conic_twins
 import numpy as np
 import pytest
-from cases import rest_slow
 from certificates import bank_bounds
 from narrowing import present
 from numpy.testing import assert_allclose, assert_array_equal
@@ -277,8 +276,7 @@ def test_more_kernels_never_raise_the_optimum() -> None:
 
 
 class TestWorkingSet:
-    @pytest.mark.parametrize("rough", rest_slow([False, True], True))
-    def test_the_samples_left_out_do_not_matter(self, rough: bool) -> None:
+    def test_the_samples_left_out_do_not_matter(self) -> None:
         """Classes far apart: a master on few of the samples, and the same solution."""
         rng = np.random.default_rng(0)
         y = np.repeat([-1.0, 1.0], 100)
@@ -287,7 +285,7 @@ class TestWorkingSet:
         thetas = family.scales()
         start = Mixture(np.full(len(thetas), 1.0 / len(thetas)), thetas)
         solver = MasterSolver(mkl.solve_master, Problem.of(y, 10.0))
-        master = FamilyMaster(solver, family, rough=rough)
+        master = FamilyMaster(solver, family)
         whole = master.solve(start, 1e-5)
         assert len(master.working_set) < 150
         part = master.solve(start._replace(weights=whole.weights), 1e-5)
@@ -296,15 +294,14 @@ class TestWorkingSet:
         assert part.objective == pytest.approx(optimum.value, rel=1e-4)
         assert part.upper >= optimum.value * (1 - 1e-9)
 
-    @pytest.mark.parametrize("rough", [False, True])
-    def test_samples_come_back_when_they_are_needed(self, rough: bool) -> None:
+    def test_samples_come_back_when_they_are_needed(self) -> None:
         """The second master has other kernels, at which other samples are support vectors."""
         rng = np.random.default_rng(0)
         y = np.repeat([-1.0, 1.0], 100)
         X = rng.standard_normal((200, 2)) + 1.5 * y[:, None]
         family = product_gaussians(X, gamma_max=30.0)
         solver = MasterSolver(mkl.solve_master, Problem.of(y, 10.0))
-        master = FamilyMaster(solver, family, rough=rough)
+        master = FamilyMaster(solver, family)
         master.solve(Mixture(np.ones(1), np.array([[0.01, 0.01]])), 1e-5)
         other = np.array([[0.0, 5.0]])
         found = master.solve(Mixture(np.ones(1), other), 1e-5)

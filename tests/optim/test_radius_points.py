@@ -9,7 +9,7 @@ from problems import categories, random_stack
 from mklbench.algorithms import radius_margin
 from mklbench.kernels import PrecomputedBank
 from mklbench.optim.problem import Problem
-from mklbench.optim.radius import Pair, Radius, together
+from mklbench.optim.radius import PointAndBall, Radius, together
 from mklbench.optim.svm_value import Objective
 from mklbench.penalties.simple import Budget
 
@@ -29,7 +29,9 @@ def test_mixtures_prove_what_holds(problem: object) -> None:
         point = objective(inside.weights, inside.K)
         alone.append(objective.bounds(point, Budget(inside.radii)).lower)
         a = point.trained.dual_coef
-        pairs.append(Pair(a, np.abs(a).sum(), 0.5 * point.forms, inside.shares, inside.radii))
+        pairs.append(
+            PointAndBall(a, np.abs(a).sum(), 0.5 * point.forms, inside.shares, inside.radii)
+        )
     found = together(pairs, ball.units)
     assert found is not None
     mixture, shares, weights = found
@@ -54,7 +56,7 @@ def test_one_pair_is_a_mixture_of_one() -> None:
     ball = Radius(PrecomputedBank(stack))
     a, beta = y / np.sum(y > 0), np.full(20, 1 / 20)
     forms = np.einsum("i,mij,j->m", a, stack, a)
-    found = together([Pair(a, 1.0, forms, beta, ball.radii(beta))], ball.units)
+    found = together([PointAndBall(a, 1.0, forms, beta, ball.radii(beta))], ball.units)
     assert found is not None
     assert np.array_equal(found[0], a)
     np.testing.assert_allclose(found[1][0], beta, atol=1e-12)
