@@ -32,6 +32,7 @@ from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels import PrecomputedBank
 from mklbench.kernels.base import Bank
+from mklbench.optim.alignment import require_aligned
 from mklbench.optim.second_stage import Learner, after_first_stage
 from mklbench.optim.several import Several, one_of, path_of
 from mklbench.solution import Solution
@@ -177,11 +178,7 @@ class _AlignmentProblem:
         norms = np.where(norms > 0, norms, 1.0)
         products = products / np.outer(norms, norms)
         alignments = bank.target_alignments(y) / norms
-        if not (alignments > 0).any():
-            raise InputError(
-                f"none of the {bank.n_kernels} kernels has a positive alignment with y: choose "
-                "kernels that are positive semidefinite and not zero."
-            )
+        require_aligned(alignments, "zero")
         values, vectors = np.linalg.eigh(products)
         kept = values > len(values) * np.finfo(float).eps * values[-1]
         root = vectors[:, kept] / np.sqrt(values[kept])

@@ -173,25 +173,17 @@ class _RidgeProblem:
         self.bank, self.ball, self.y = bank, ball, y
         self.lam = ridges(lam, sample_weight, len(self.y))
         self.degree = degree
-        self.n_factorisations = 0
 
     def __call__(self, weights: Array) -> _Evaluation:
         S = self.bank.combine(weights)
         K = hadamard_power(S, self.degree)
         alpha = coefficients(K, self.y, self.lam, overwrite=K is not S)
-        self.n_factorisations += 1
         return _Evaluation(self, weights, S, alpha, float(alpha @ self.y))
 
     def note(self, history: History, point: _Evaluation) -> None:
         """Note an iterate in the history."""
-        iterations.note(
-            history,
-            point.weights,
-            objective=point.objective,
-            gap=point.gap,
-            n_svm_calls=0.0,
-            n_factorisations=self.n_factorisations,
-        )
+        objective, gap = point.objective, point.gap
+        iterations.note(history, point.weights, objective=objective, gap=gap, n_svm_calls=0.0)
 
 
 @dataclass(frozen=True)

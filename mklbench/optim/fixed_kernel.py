@@ -114,45 +114,23 @@ def _ridge_solution(
 def _train(
     machine: SVM | SVR, loss: Loss, operator: KernelOperator, weights: ArrayLike | None
 ) -> Solution:
-    """Solve a machine of n targets, with its loss, on the Gram matrix."""
+    """Solve a machine of n targets, with its loss, on the Gram matrix; certify its numbers."""
     check_samples(operator, len(machine.y))
     fixed = fixed_weights(operator, weights)
     K = operator.gram(fixed)
     trained = machine.solve(K)
-    outputs = K @ trained.dual_coef
-    return _certified(
-        fixed,
-        loss,
-        outputs,
-        trained.dual_coef,
-        trained.intercept,
-        converged=machine.is_done(outputs, trained.dual_coef),
-        svm_seconds=machine.seconds,
-    )
-
-
-def _certified(
-    weights: Array,
-    loss: Loss,
-    outputs: Array,
-    dual_coef: Array,
-    intercept: float,
-    *,
-    converged: bool,
-    svm_seconds: float,
-) -> Solution:
-    """Return the solution of a machine with the gap of its numbers; `outputs` (n,) are K a."""
-    point = PrimalDualPoint.of_one_kernel(loss, outputs, dual_coef, intercept)
-    bounds = certify.bounds(point, Simplex())
+    a, intercept = trained.dual_coef, trained.intercept
+    outputs = K @ a
+    bounds = certify.bounds(PrimalDualPoint.of_one_kernel(loss, outputs, a, intercept), Simplex())
     return Solution(
-        weights=weights,
-        dual_coef=dual_coef,
+        weights=fixed,
+        dual_coef=a,
         intercept=intercept,
         objective=bounds.lower,
         gap=bounds.relative_gap,
         n_svm_calls=1,
         n_iter=1,
-        converged=converged,
+        converged=machine.is_done(outputs, a),
         history=[{"objective": bounds.lower, "n_svm_calls": 1.0}],
-        svm_seconds=svm_seconds,
+        svm_seconds=machine.seconds,
     )

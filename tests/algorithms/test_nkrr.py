@@ -211,14 +211,11 @@ class TestSolve:
                 weights = ball.project(solution.weights + length * rng.standard_normal(5))
                 assert value(stack, y, weights, degree) >= solution.objective * (1 - 1e-7)
 
-    def test_the_descent_never_rises_and_factorises_once_a_trial(self, problem: tuple) -> None:
+    def test_the_descent_never_rises(self, problem: tuple) -> None:
         bank, _, y = problem
         history = nkrr.solve(bank, y, LAM, degree=3, radius=5.0, norm=1, tol=1e-7).history
         objectives = [entry["objective"] for entry in history]
         assert all(after <= before for before, after in itertools.pairwise(objectives))
-        factorisations = [entry["n_factorisations"] for entry in history]
-        assert factorisations[0] == 1
-        assert np.diff(factorisations).min() >= 1
 
     def test_algorithm_1_with_fixed_steps_ends_where_the_line_search_does(
         self, problem: tuple
