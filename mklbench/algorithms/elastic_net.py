@@ -43,7 +43,7 @@ from mklbench.optim.alternation import alternate
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples
-from mklbench.optim.weight_sets import ElasticBox, Given, WeightSet
+from mklbench.optim.weight_sets import ElasticBox, Given
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_tolerance
@@ -122,9 +122,10 @@ def solve(
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     bank = check_bank("elastic_net", bank)
     check_samples(bank, len(problem.y))
+    mix = float(mix)
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
-        where = _weight_set(bank.n_kernels, float(mix))
+        where = ElasticBox(bank.n_kernels, mix) if mix < 1.0 else Given(np.ones(bank.n_kernels))
         return joint_method.solve(factors, where, problem.loss, tol, max_iter)
     objective, penalty = Objective(bank, problem), ElasticNet(mix)
     history = iterations.begin()
@@ -144,11 +145,6 @@ def solve(
     if found.converged or left <= 0:
         return found
     return _better(found, in_turn(found.weights, left, patient=True))
-
-
-def _weight_set(n_kernels: int, mix: float) -> WeightSet:
-    """Return where the weights are."""
-    return ElasticBox(n_kernels, mix) if mix < 1.0 else Given(np.ones(n_kernels))
 
 
 def _jointly(

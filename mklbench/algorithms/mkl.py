@@ -138,7 +138,7 @@ def solve(
             return joint_method.solve(factors, where, problem.loss, tol, max_iter)
         if norm > 1.0:
             return _in_a_ball(bank, problem, norm, tol, max_iter, start)
-        return _solve(bank, problem, tol, max_iter, start, falls_back=True)
+        return solve_master(bank, problem, tol=tol, start=start, max_iter=max_iter, falls_back=True)
 
     def solutions(several: Sequence[ArrayLike]) -> list[Solution]:
         is_shared = factors is not None and len(several) > 1  # rows are kept for the next labels
@@ -161,14 +161,21 @@ def check_norm(p: float | None) -> float:
 
 
 def solve_master(
-    bank: Bank, problem: Problem, *, tol: float, start: Array, falls_back: bool = False
+    bank: Bank,
+    problem: Problem,
+    *,
+    tol: float,
+    start: ArrayLike | None,
+    max_iter: int = _MASTER_CALLS,
+    falls_back: bool = False,
 ) -> Solution:
-    """Solve one of a series of problems as `solve` does, or give it up.
+    """Solve one of a series of problems as `solve` does on Gram matrices, or give it up.
 
     Where SVMs do not close the gap, the joint method does with `falls_back`; else the next master
     or the end of the series makes up for it.
     """
-    return _solve(bank, problem, tol, _MASTER_CALLS, start, falls_back)
+    svm = InnerSVM(bank, problem.machine())
+    return Search(bank, svm, tol, max_iter, falls_back).run(start)
 
 
 def _weight_set(n_kernels: int, p: float) -> WeightSet:
@@ -190,15 +197,3 @@ def _in_a_ball(
         weights = np.maximum(given, _SMALLEST_START * given.max())
     weights = weights / power_sum(weights, p)
     return alternate(objective, penalty, weights, tol, None, max_iter)
-
-
-def _solve(
-    bank: Bank,
-    problem: Problem,
-    tol: float,
-    max_iter: int,
-    start: ArrayLike | None,
-    falls_back: bool,
-) -> Solution:
-    svm = InnerSVM(bank, problem.machine())
-    return Search(bank, svm, tol, max_iter, falls_back).run(start)
