@@ -195,7 +195,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             given = named_grams(X)
             self._gram_names = given.kernels
             self._sample_names = first_named([given.rows, given.columns])
-            given = given.ordered(given.rows)
+            given = given.held_to(given.rows)
             matrices = given.matrices
             if matrices.ndim == 3:
                 responses = column_or_1d(y, warn=True)
@@ -229,7 +229,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             return checked
         given = named_grams(X)
         check_same_names("X", "kernels", given.kernels, self._gram_names)
-        given = given.ordered(self._sample_names, self._gram_names)
+        given = given.held_to(self._sample_names, self._gram_names)
         matrices = given.matrices
         if matrices.ndim == 3:
             n_kernels, n = len(self.solutions_[0].weights), self.n_features_in_

@@ -93,26 +93,23 @@ class RowNumbers:
     ----------
     n : int
         How many samples there are.
-    names : list or None, default=None
-        What they are called; numbers from 0 on are no names.
     """
 
-    def __init__(self, n: int, names: Names | None = None) -> None:
+    def __init__(self, n: int) -> None:
         self._n = n
-        self._names = None if names is None or is_numbering(names) else names
 
     def __call__(self, given: Any) -> Any:
-        """Return the row numbers (k,) that a mask or names stand for, others as they are.
+        """Return the row numbers (k,) that a mask stands for, others as they are.
 
         Parameters
         ----------
         given : array_like of shape (k,), (k, 1) or, a mask, (n,)
-            Row numbers, names of samples, or a mask.
+            Row numbers, or a mask.
 
         Raises
         ------
         InputError
-            If a mask has another length, or a name is that of no sample.
+            If a mask has another length.
         """
         values = np.asarray(given)
         flat = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
@@ -130,9 +127,7 @@ class RowNumbers:
                 f"row numbers are 0 and 1 alone, as many as the {self._n} samples there are: give "
                 "a mask as truth values, by astype(bool)."
             )
-        if self._names is None or type(flat.tolist()[0]) is not type(self._names[0]):
-            return given
-        return positions_of(flat.tolist(), self._names, "K")
+        return given
 
 
 def is_mask(values: NDArray[Any]) -> bool:
@@ -140,31 +135,6 @@ def is_mask(values: NDArray[Any]) -> bool:
     return values.dtype.kind == "b" or (
         values.dtype.kind == "O" and all(isinstance(each, (bool, np.bool_)) for each in values)
     )
-
-
-def positions_of(names: Sequence[Any], known: Names, what: str) -> NDArray[np.intp]:
-    """Return where the names (k,) stand among those known.
-
-    Raises
-    ------
-    InputError
-        If one is not there, or two have the same.
-    """
-    check_unique(known, what)
-    place = {name: i for i, name in enumerate(known)}
-    try:
-        return np.array([place[name] for name in names], dtype=np.intp)
-    except KeyError as error:
-        raise InputError(
-            f"{what} has no sample {error.args[0]!r}: name samples that are there."
-        ) from error
-
-
-def check_unique(names: Names, what: str) -> None:
-    """Raise an InputError unless each name is there once."""
-    if len(set(names)) < len(names):
-        twice = next(name for name, count in Counter(names).items() if count > 1)
-        raise InputError(f"{what} has the name {twice!r} twice: give each sample its own.")
 
 
 class Views:

@@ -12,6 +12,7 @@ import os
 import zipfile
 import zlib
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from types import EllipsisType
 from typing import Any
@@ -34,14 +35,13 @@ from mklbench.kernels.samples import (
     RowNumbers,
     Views,
     are_views,
-    check_unique,
     difference,
     first_named,
     is_dict,
+    is_numbering,
     is_sparse,
     names_of_columns,
     names_of_rows,
-    positions_of,
 )
 from mklbench.validation import check_finite, columns_called, real_array
 
@@ -75,28 +75,26 @@ class NamedGrams:
         """Return what messages call a kernel."""
         return f"kernel {m if self.kernels is None else repr(self.kernels[m])} of {self.what}"
 
-    def ordered(self, columns: Names | None, kernels: list[str] | None = None) -> NamedGrams:
-        """Return them with columns, the last axis, and kernels in the order of known names.
+    def held_to(self, samples: Names | None, kernels: list[str] | None = None) -> NamedGrams:
+        """Return them with kernels in the order of known names.
 
         Parameters
         ----------
-        columns : list or None
-            Names of samples; None leaves the columns as they are.
+        samples : list or None
+            Names that the columns, the last axis, are to have; None where there are none.
         kernels : list of str or None, default=None
             Names of kernels, those of the matrices in any order.
 
         Raises
         ------
         InputError
-            If the columns lack a known name.
+            If the columns are of other samples, or in another order.
         """
-        matrices, own = self.matrices, self.columns
-        order = _order(columns, own, self.what)
-        if order is not None:
-            matrices, own = matrices[..., order], columns
-        if kernels is not None and self.kernels is not None and self.kernels != kernels:
-            matrices = matrices[[self.kernels.index(name) for name in kernels]]
-        return replace(self, matrices=matrices, kernels=kernels or self.kernels, columns=own)
+        _check_names(self.what, "columns", samples, self.columns)
+        if kernels is None or self.kernels in (None, kernels):
+            return self
+        order = [(self.kernels or []).index(name) for name in kernels]
+        return replace(self, matrices=self.matrices[order], kernels=kernels)
 
     def check_finite(self, matrices: Array) -> None:
         """Raise an InputError unless all entries of one matrix or of a stack are finite."""
@@ -111,7 +109,7 @@ class NamedGrams:
 def named_grams(X: Any, what: str = "X") -> NamedGrams:
     """Return Gram matrices in any form in which they are given.
 
-    Matrices of several data frames have rows and columns in the order of the first.
+    Several data frames have rows and columns in the same order.
 
     Parameters
     ----------
@@ -140,11 +138,8 @@ def named_grams(X: Any, what: str = "X") -> NamedGrams:
     matrices: list[Array] = []
     for m, part in enumerate(parts):
         matrix = real_array(found.called(m), _dense(part))
-        for axis, (known, own) in enumerate(
-            [(rows, names_of_rows(part)), (columns, names_of_columns(part))]
-        ):
-            order = _order(known, own, found.called(m))
-            matrix = matrix if order is None else np.take(matrix, order, axis)
+        _check_names(found.called(m), "rows", rows, names_of_rows(part))
+        _check_names(found.called(m), "columns", columns, names_of_columns(part))
         if matrices and matrix.shape != matrices[0].shape:
             raise InputError(
                 f"{found.called(m)} has shape {matrix.shape}, but {found.called(0)} has "
@@ -168,12 +163,14 @@ def _dense(X: Any) -> Any:
     return X.toarray() if is_sparse(X) else X
 
 
-def _order(known: Names | None, own: Names | None, what: str) -> NDArray[np.intp] | None:
-    """Return where known names of samples stand among a matrix's own; None if they are the same."""
-    if known is None or own is None or difference(known, own) is None:
-        return None
-    check_unique(known, "another of the Gram matrices")
-    return positions_of(known, own, what)
+def _check_names(what: str, axis: str, known: Names | None, own: Names | None) -> None:
+    """Raise an InputError unless samples have the names that are known, in their order."""
+    differs = difference(known, own)
+    if differs is not None:
+        raise InputError(
+            f"{what} has its {axis} {differs}, compared with the other samples: give the same in "
+            "the same order, as K.loc[names, names] does."
+        )
 
 
 class GramStack:
@@ -186,8 +183,7 @@ class GramStack:
     Parameters
     ----------
     K : array_like of shape (M, n, n) or (M, n_new, n), or list or dict of matrices
-        Gram matrices on the samples, or cross Gram matrices between new samples and them. Data
-        frames are put in the order of the first by their names.
+        Gram matrices on the samples, or cross Gram matrices between new samples and them.
 
     Attributes
     ----------
@@ -367,8 +363,7 @@ class Precomputed:
     ----------
     K : array_like of shape (M, N, N), (N, N, M) or (N, N), list or dict of these, str or Path
         Array or data frames, or the path of an ``.npy`` file of one, or of an ``.npz`` file that
-        names it ``K``. The kernels have the names of a dict. Where the rows of data frames have
-        names other than 0 to N - 1, samples may be given by these, and are if they are numbers.
+        names it ``K``. The kernels have the names of a dict.
     groups : GroupLists or None, default=None
         Lists of kernel indices, where the kernels come in groups.
     make_psd : {"clip", "shift", "flip"} or None, default=None
@@ -390,7 +385,12 @@ class Precomputed:
         self, K: Any, groups: GroupLists | None = None, make_psd: MakePSD | None = None
     ) -> None:
         given = named_grams(_load_stack(Path(K)) if isinstance(K, (str, Path)) else K, "K")
-        given = given.ordered(given.rows)
+        given = given.held_to(given.rows)
+        if given.rows and not is_numbering(given.rows) and isinstance(given.rows[0], Integral):
+            raise InputError(
+                "K has whole numbers for names of its samples, which are not their row numbers: "
+                "give K.to_numpy(), and samples by their rows in it."
+            )
         stack = given.matrices
         if stack.ndim == 3 and stack.shape[1] in (stack.shape[0], stack.shape[2]):
             stack, _ = training_stack(given, stack.shape[1])
@@ -401,7 +401,7 @@ class Precomputed:
                 check_definite(matrices_of(self._whole))
         self.n_samples = self._whole.n_samples
         self._names = given.kernels
-        self.rows_of = RowNumbers(self.n_samples, given.rows)
+        self.rows_of = RowNumbers(self.n_samples)
         check_groups(groups, len(self._whole))
         self._groups = groups
 
