@@ -8,7 +8,6 @@ last, and so may an array.
 
 from __future__ import annotations
 
-import os
 import zipfile
 import zlib
 from dataclasses import dataclass, replace
@@ -451,24 +450,17 @@ def _stack_of(X: ArrayLike) -> Array:
     return stack[None] if stack.ndim == 2 else stack
 
 
-def _load_stack(path: Path) -> np.ndarray:
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+def _load_stack(path: Path) -> Array:
+    if not path.is_file():  # a pipe would be waited for
         raise InputError(
             f"kernel.K={path} is not a regular file: name one that numpy.save has written."
         )
     try:
         loaded = np.load(path, allow_pickle=False)
-        if not isinstance(loaded, np.ndarray):
-            if "K" not in loaded:
-                raise InputError(
-                    f"kernel.K={path} holds {', '.join(loaded)}: name the Gram matrices K."
-                )
-            loaded = loaded["K"]
-        return real_array(f"kernel.K={path}", loaded)
-    except InputError:
-        raise
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+        stack = loaded if isinstance(loaded, np.ndarray) else loaded["K"]
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
         raise InputError(
             f"kernel.K={path} cannot be read as a NumPy file of numbers ({error}): "
             "save the Gram matrices with numpy.save or numpy.savez(path, K=...)."
         ) from error
+    return real_array(f"kernel.K={path}", stack)

@@ -181,7 +181,7 @@ class TestCombination:
                 "kernel.options=gamas is not known: did you mean gammas",
             ),
             ({"base": "views", "options": {"gama": [1]}}, "kernel.options=gama is not known"),
-            ({"base": "precomputed", "options": {"K": "no.npy"}}, "no.npy cannot be read"),
+            ({"base": "precomputed", "options": {"K": "no.npy"}}, "no.npy is not a regular file"),
             ({"base": gaussian, "options": {"gamma": 1.0}}, "by functools.partial"),
             ({"base": "product"}, "kernel=combination is made from a bank .* ProductGaussians is"),
         ],
