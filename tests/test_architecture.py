@@ -181,7 +181,7 @@ def is_package(path: Path) -> bool:
 # Code lines (without docstrings, comments and blank lines) and modules of each package, at most: a
 # tenth above what there is. Who makes a package smaller lowers its line.
 SIZES = {
-    "kernels": (5990, 37), "optim": (3750, 30), "algorithms": (2700, 32), "certify": (240, 6),
+    "kernels": (5770, 37), "optim": (3750, 30), "algorithms": (2700, 32), "certify": (240, 6),
     "penalties": (260, 7), "libsvm": (440, 5), "estimators": (1410, 14), "displays": (635, 6),
     "data": (3280, 22), "config": (850, 7), "commands": (1720, 16), "experiments": (3420, 27),
     "report": (6200, 65), "testing": (620, 4), "": (1840, 25),
