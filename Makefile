@@ -147,7 +147,7 @@ report: $(VENV)/.installed-report  ## write build/report.html: everything that i
 	$(BIN)/mklbench report --out build/report.html
 
 # A host has 5 seconds to answer, as for `run`, but not where there is time enough.
-reproduce-tables: $(VENV)/.installed-extras  ## repeat recorded splits for MINUTES=10 and mark the numbers that agree; MINUTES=all runs everything
+reproduce-tables: $(VENV)/.installed-extras  ## repeat recorded splits for MINUTES=10 and compare them; MINUTES=all runs everything
 ifeq ($(MINUTES),all)
 	$(BIN)/mklbench reproduce $(TABLES) --jobs $(JOBS)
 else

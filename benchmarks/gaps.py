@@ -28,7 +28,7 @@ from mklbench.certify import Hinge, PrimalDualPoint
 from mklbench.errors import DataError
 from mklbench.kernels import Bank, feature_widths
 from mklbench.penalties.simple import Simplex
-from mklbench.report.figures.style import COLOURS, INK, STYLE
+from mklbench.report.figures.draw import COLOURS, INK, STYLE
 from mklbench.solution import Solution
 
 if TYPE_CHECKING:

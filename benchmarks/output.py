@@ -12,7 +12,7 @@ from tabulate import tabulate
 
 from mklbench.experiments.provenance import cpu_model, versions
 from mklbench.report.figures.draw import RESOLUTION
-from mklbench.report.output import write_result
+from mklbench.report.formats import write_result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from benchmarks.output import publish, save_figure, table, write_csv
 from benchmarks.processes import Send, cost_of, limited
 from benchmarks.timing import Result
-from mklbench.report.figures.style import COLOURS, STYLE
+from mklbench.report.figures.draw import COLOURS, STYLE
 
 Array = NDArray[np.float64]
 Data = tuple[Array, Array]

@@ -17,7 +17,7 @@ from benchmarks.output import publish, save_figure, table, write_csv
 from benchmarks.processes import limited
 from benchmarks.solving import mkl_solvers
 from benchmarks.timing import Result
-from mklbench.report.figures.style import COLOURS, STYLE
+from mklbench.report.figures.draw import COLOURS, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

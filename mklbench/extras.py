@@ -9,7 +9,6 @@ _PACKAGES = {
     "dask": {"distributed": "distributed"},
     "files": {"h5py": "h5py", "pyarrow": "pyarrow", "openpyxl": "openpyxl"},
     "images": {"skimage": "scikit-image"},
-    "ranks": {"scikit_posthocs": "scikit-posthocs"},
     "report": {"vl_convert": "vl-convert-python"},
     "slurm": {"submitit": "submitit"},
 }
@@ -19,7 +18,6 @@ PURPOSES = {
     "dask": "executor=dask",
     "files": "MATLAB 7.3, parquet and Excel files",
     "images": "the descriptors of data=flowers17",
-    "ranks": "critical-difference diagrams",
     "report": "the plots of mklbench report",
     "slurm": "executor=slurm",
 }

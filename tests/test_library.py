@@ -7,7 +7,7 @@ import sys
 
 FOREIGN = (
     "hydra", "omegaconf", "antlr4", "yaml", "pooch", "requests", "urllib3", "rich", "pandas",
-    "tabulate", "matplotlib", "skimage", "scikit_posthocs", "PIL",
+    "tabulate", "matplotlib", "skimage", "PIL",
 )  # fmt: skip
 
 REFUSING = f"""

@@ -1,4 +1,4 @@
-"""``mklbench reproduce --minutes``: recorded splits are run again, and the tables say which."""
+"""``mklbench reproduce --minutes``: recorded splits are run again and compared."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mklbench import interruption
+from mklbench import __version__
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import countdown, counting
+from mklbench.experiments.provenance import git_revision
 from mklbench.experiments.store import Store
-from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.places import CellFinder, recorded_source
-from mklbench.report.check.afresh import Afresh
+from mklbench.report.check.comparison import Outcome, passed, unexpected
+from mklbench.report.check.rerun import TablesAgain
+from mklbench.report.formats import write_result
 from mklbench.report.loading import load_table, table_names
-from mklbench.report.results import recorded_figures, write_tables
 
-# Where the marked tables go: beside the recorded ones.
+# Where what was found goes: beside the recorded results.
 REPRODUCED = "results/reproduced"
 
 
@@ -29,7 +31,7 @@ def confirm(
     results_dir: str = REPRODUCED,
     config_dir: str | None = None,
 ) -> int:
-    """Run recorded splits of whole tables again, and write the tables with what became of them.
+    """Run recorded splits of whole tables again, and write which positions they confirm.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def confirm(
     jobs : int, default=1
         Worker processes.
     results_dir : str, default="results/reproduced"
-        Where ``tables`` are written, and the fresh splits are kept in ``store``.
+        Where ``positions.csv`` is written, and the fresh splits are kept in ``store``.
 
     Returns
     -------
@@ -59,29 +61,25 @@ def confirm(
             (table, CellFinder(recorded_source(table)))
             for table in (load_table(name, config_dir) for name in counted)
         ]
-    store, executor = Store(Path(results_dir) / "store"), Local(jobs)
-    afresh = Afresh(tables, store)
-    afresh.recall(executor)
-    reports = [assemble(table, finder) for table, finder in tables]
-    started = time.monotonic()
-    _write_marked(reports, afresh, Path(results_dir) / "tables")
-    # At the end the same is written, in half of the time, as the tests of ranks are known then.
-    deadline -= 0.5 * (time.monotonic() - started)
-    print(afresh.describe_work(jobs), flush=True)
-    kept = f"fresh splits are kept in {store.path}; the same command goes on from there."
+    # What another revision has made says nothing of this one.
+    store = Store(Path(results_dir) / "store" / (git_revision() or __version__))
+    again = TablesAgain(tables)
     left = max(deadline - time.monotonic(), 0.0)
+    kept = f"fresh splits are kept in {store.path}; the same command goes on from there."
     with interruption.saying(lambda: kept), countdown(left) as say:
-        afresh.run(executor, deadline, say)
-    _write_marked(reports, afresh, Path(results_dir) / "tables")
-    print(afresh.describe())
-    if afresh.absent:
-        absent = ", ".join(sorted(afresh.absent))
+        again.run(store, Local(jobs), deadline, say)
+    positions = again.positions()
+    path = Path(results_dir) / "positions.csv"
+    write_result(path, positions.to_csv(index=False).encode())
+    n_confirmed = int(((positions.confirmed > 0) & (positions.moved == 0)).sum())
+    print(
+        f"{len(again.findings)} splits were run again. Of {len(positions)} recorded positions "
+        f"{n_confirmed} are confirmed here, and {int((positions.moved > 0).sum())} moved."
+    )
+    for line in unexpected(again.findings.values()):
+        print(line)
+    if again.absent:
+        absent = ", ".join(sorted(again.absent))
         print(f"Left out, as the data are not at hand (mklbench data fetch NAME): {absent}.")
-    print(f"The tables, with a mark at each number, are in {Path(results_dir) / 'tables'}; {kept}")
-    return 0 if afresh.passed else 1
-
-
-def _write_marked(reports: Sequence[Report], afresh: Afresh, directory: Path) -> None:
-    """Write tables with a mark at each number, and the recorded figures in them."""
-    for report in reports:
-        write_tables(afresh.marked(report), recorded_figures(report.table), directory)
+    print(f"How many splits confirm each position stands in {path}; {kept}")
+    return 0 if passed(again.findings.values(), Outcome.ELSEWHERE) else 1

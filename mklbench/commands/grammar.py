@@ -149,8 +149,8 @@ COMMANDS = {
             _flag("--write-only", "write what is finished, and run nothing", group="instead"),
             _argument(
                 "--minutes", type=_positive("minutes"), metavar="N", group="instead",
-                help="rerun as many recorded splits as fit into N minutes, and write the recorded "
-                "tables with a mark at each number: confirmed here, moved, or recorded only",
+                help="rerun as many recorded splits as fit into N minutes, say what has moved, and "
+                "write how many splits confirm each position",
             ),
             _flag(
                 "--list", "print the positions with the time and the command of each, and run "

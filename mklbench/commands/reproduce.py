@@ -22,7 +22,7 @@ from mklbench.report.analysis.places import CellFinder
 from mklbench.report.formats import render
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.results import write_results
-from mklbench.report.site.runs import run_command
+from mklbench.report.site.content import run_command
 from mklbench.report.table.paper_table import PaperTable
 from mklbench.report.table.part import WHOLE, TablePart, TableSelection, first_splits, part_of
 

@@ -11,9 +11,8 @@ from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.places import check_records
 from mklbench.report.figures.draw import check_picture, write_figure
-from mklbench.report.formats import render
+from mklbench.report.formats import render, write_result
 from mklbench.report.loading import load_table, table_names
-from mklbench.report.output import write_result
 from mklbench.report.results import assembled, recorded_text
 from mklbench.report.table.paper_table import Figure, PaperTable
 from mklbench.report.table.part import WHOLE, TableSelection

@@ -22,9 +22,6 @@ NOTHING = "–"
 # Signs in a line of a grid; a wider grid is split into blocks that fit a terminal of 120 columns.
 MOST_SIGNS = 118
 
-# Verdicts by their marks, and the states of runs that have none.
-_TONES = {"✓": "match", "≈": "close", "▲": "differs", "▼": "differs"}
-_UNFINISHED = re.compile(r"\b(missing|failed|timeout|incomplete|data not at hand)\b")
 _ADDRESS = re.compile(r"(?<![<(\w])(https?://[^\s<>]+[^\s<>.,;)])")
 
 
@@ -155,9 +152,23 @@ def to_html(markdown: str, directory: Path | None = None) -> str:
 
 
 def to_fragment(markdown: str, directory: Path | None = None) -> str:
-    """Return a text in Markdown as a part of a page; see `to_html`."""
-    text = _ADDRESS.sub(r"<\1>", markdown)
-    return str(_parser().render(text, {"directory": directory or Path()}))
+    """Return a text in Markdown as a part of a page; see `to_html`.
+
+    What looks like HTML is shown as it stands, and a table that is wider than the page scrolls.
+    """
+
+    def embedded(found: re.Match[str]) -> str:
+        path = Path(directory or "", found[1])
+        if not path.is_file():
+            return found[2]
+        data = base64.b64encode(path.read_bytes()).decode("ascii")
+        return f'<img alt="{found[2]}" src="data:image/png;base64,{data}">'
+
+    text = str(_parser().render(_ADDRESS.sub(r"<\1>", markdown)))
+    text = text.replace("</table>", "</table></div>").replace(
+        "<table>", '<div class="scroll" tabindex="0" role="region" aria-label="table"><table>'
+    )
+    return re.sub(r'<img src="([^"]*)" alt="([^"]*)" />', embedded, text)
 
 
 def to_inline(markdown: str) -> str:
@@ -167,55 +178,10 @@ def to_inline(markdown: str) -> str:
 
 @cache
 def _parser() -> Any:
-    """Return the reader of Markdown; what looks like HTML is shown as it stands."""
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    for name, rule in _RULES.items():
-        parser.add_render_rule(name, rule)
-    return parser
+    return MarkdownIt("commonmark", {"html": False}).enable("table")
 
-
-def _table(renderer: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
-    """Open a table that scrolls by itself where it is wider than the page."""
-    return '<div class="scroll" tabindex="0" role="region" aria-label="table"><table>\n'
-
-
-def _end_of_table(renderer: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
-    return "</table></div>\n"
-
-
-def _line(renderer: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
-    """Open a line of a table; one of published numbers has a class of its own."""
-    end = next(i for i in range(at, len(tokens)) if tokens[i].type == "tr_close")
-    texts = [token.content for token in tokens[at:end] if token.type == "inline"]
-    return '<tr class="published">\n' if "published" in texts[1:2] else "<tr>\n"
-
-
-def _entry(renderer: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
-    """Open an entry of a table; its class says whether it is words, and what its verdict is."""
-    token, text = tokens[at], tokens[at + 1].content
-    names = ["label"] if token.attrGet("style") == "text-align:left" else []
-    if token.tag == "td":
-        names += [tone for mark, tone in _TONES.items() if mark in text]
-        names += ["unfinished"] if "label" not in names and _UNFINISHED.search(text) else []
-    of_class = f' class="{" ".join(names)}"' if names else ""
-    return f"<{token.tag}{of_class}>"
-
-
-def _picture(renderer: Any, tokens: Any, at: int, options: Any, env: Any) -> str:
-    """Embed a picture."""
-    path = Path(env.get("directory", ""), tokens[at].attrGet("src"))
-    if not path.is_file():
-        return html.escape(tokens[at].content)
-    data = base64.b64encode(path.read_bytes()).decode("ascii")
-    return f'<img alt="{html.escape(tokens[at].content)}" src="data:image/png;base64,{data}">'
-
-
-_RULES = {
-    "table_open": _table, "table_close": _end_of_table, "tr_open": _line, "td_open": _entry,
-    "th_open": _entry, "image": _picture,
-}  # fmt: skip
 
 # What the tables in LaTeX need.
 NEEDS = r"""% In the preamble:
@@ -225,9 +191,9 @@ NEEDS = r"""% In the preamble:
 
 # A number, with its standard deviation if it has one, that is no part of a word.
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
-_MEASURED = re.compile(rf"(?<![\w.])({_NUMBER})(?: ± ({_NUMBER}))?(?![\w.])")
+_MEASURED = re.compile(rf"(?<![\w.])({_NUMBER}(?: ± {_NUMBER})?)(?![\w.])")
 
-_SIGNS = {
+_SIGNS = str.maketrans({
     "\\": r"\textbackslash{}",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     "~": r"\textasciitilde{}",
@@ -245,7 +211,7 @@ _SIGNS = {
     "λ": r"$\lambda$",
     "γ": r"$\gamma$",
     "²": r"$^2$",
-}
+})  # fmt: skip
 
 
 def to_latex(document: Document) -> str:
@@ -268,16 +234,10 @@ def to_latex(document: Document) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text as LaTeX prints it."""
-    return "".join(map(_latex_sign, text))
-
-
-def _latex_sign(sign: str) -> str:
-    """Return one sign of a text; letters that are raised, as those of notes, stay so."""
-    if sign in _SIGNS:
-        return _SIGNS[sign]
-    kind, _, letter = unicodedata.decomposition(sign).partition(" ")
-    return rf"\textsuperscript{{{chr(int(letter, 16))}}}" if kind == "<super>" else sign
+    """Return text as LaTeX prints it; letters that are raised, as those of notes, stay so."""
+    for sign in set(re.findall("[\u02b0-\u02e3\u1d43-\u1dbb\u2071\u207f]", text)):
+        text = text.replace(sign, f"\0{unicodedata.normalize('NFKC', sign)}")
+    return re.sub("\0(.)", r"\\textsuperscript{\1}", text.translate(_SIGNS))
 
 
 def _paragraphs(parts: Document) -> Iterator[str]:
@@ -292,10 +252,7 @@ def _latex_table(grid: Grid, caption: str, below: Sequence[str]) -> str:
     from pandas import DataFrame
 
     n_labels = grid.n_label_columns
-    rows = [
-        [_latex_entry(text, is_label=at < n_labels) for at, text in enumerate(row)]
-        for row in grid.rows
-    ]
+    rows = [[*map(escaped, row[:n_labels]), *map(_number, row[n_labels:])] for row in grid.rows]
     text: str = DataFrame(rows).to_latex(
         header=list(map(escaped, grid.headings)),
         index=False,
@@ -308,18 +265,10 @@ def _latex_table(grid: Grid, caption: str, below: Sequence[str]) -> str:
     return text.replace("\\end{table}", f"{notes}\\end{{table}}")
 
 
-def _latex_entry(text: str, *, is_label: bool) -> str:
+def _number(text: str) -> str:
     """Return an entry with its numbers as siunitx prints them, and its emphasis."""
     plain = text.strip("*")
     command = {0: "", 1: r"\textit", 2: r"\textbf"}[(len(text) - len(plain)) // 2]
-    printed = escaped(plain) if is_label else _with_numbers(plain)
+    printed = _MEASURED.sub(r"\\num{\1}", escaped(plain).replace(r"$\pm$", "±"))
+    printed = printed.replace("±", "+-")
     return f"{command}{{{printed}}}" if command else printed
-
-
-def _with_numbers(text: str) -> str:
-    parts, end = [], 0
-    for found in _MEASURED.finditer(text):
-        number = found[1] if found[2] is None else f"{found[1]} +- {found[2]}"
-        parts += [escaped(text[end : found.start()]), rf"\num{{{number}}}"]
-        end = found.end()
-    return "".join([*parts, escaped(text[end:])])

@@ -1,16 +1,17 @@
 """What a report is written as: Markdown and HTML pages, CSV of its numbers, tables in LaTeX.
 
 May import `layout`, `document` and what is below, when a text is made: the command line reads the
-names alone. It is imported by `report.results` and `commands`.
+names alone. It is imported by `figures`, `report.results` and `commands`.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from mklbench.errors import InputError
+from mklbench.experiments import files
 
 if TYPE_CHECKING:
     from mklbench.report.analysis.assemble import Number, NumberPlace, Report
@@ -22,7 +23,6 @@ CSV_COLUMNS = (
     "measured_std", "n_splits", "difference", "verdict", "status", "standing",
     "published_standing", "n_stopped", "stopped_gap", "met_gap",
 )  # fmt: skip
-_ALL_COLUMNS = (*CSV_COLUMNS, "cpu", "rerun", "n_rerun")
 
 
 def render(
@@ -69,36 +69,30 @@ def to_csv(report: Report) -> str:
     `standing` and `published_standing` say which numbers are much better or worse than the table's
     baseline. `n_stopped` of the fits ended before their rule was met, with gaps of up to
     `stopped_gap`; those of the others reach up to `met_gap`. Of a table whose times are of several
-    CPU models there is a column `cpu` with those of the run. Where splits were run again here,
-    `rerun` is "confirmed", "moved" or "recorded", and `n_rerun` how many splits say so.
+    CPU models there is a column `cpu` with those of the run.
     """
-    columns: tuple[str, ...] = CSV_COLUMNS
-    columns += ("cpu",) if report.timed_on.others else ()
-    columns += ("rerun", "n_rerun") if report.repeated is not None else ()
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, columns, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    for item in report.numbers.items():
-        writer.writerow(dict(zip(_ALL_COLUMNS, _csv_line(report, *item), strict=True)))
-    return stream.getvalue()
+    from pandas import DataFrame
+
+    lines = [_csv_line(report, *item) for item in report.numbers.items()]
+    frame = DataFrame(lines, columns=[*CSV_COLUMNS, "cpu"])
+    return frame.drop(columns=[] if report.timed_on.others else ["cpu"]).to_csv(index=False)
 
 
 def _csv_line(report: Report, place: NumberPlace, number: Number) -> list[object]:
     from mklbench.report.analysis.cpu_models import cpu_models
-    from mklbench.report.layout.entries import state
-    from mklbench.report.layout.notes import Ending
+    from mklbench.report.layout.entries import Ending
 
     published, measured = number.published, number.measured
     row, column, protocol, metric = place
     _, found = report.slots[row, column, protocol]
-    ending = Ending.of(found)
+    ending = Ending.of([found])
     return [
         *place,
-        None if published is None else published.mean,
-        None if published is None else published.std,
-        None if measured is None else measured.mean,
-        None if measured is None else measured.std,
-        0 if measured is None else measured.n,
+        published and published.mean,
+        published and published.std,
+        measured and measured.mean,
+        measured and measured.std,
+        measured.n if measured else 0,
         number.difference,
         number.verdict,
         number.status,
@@ -108,5 +102,19 @@ def _csv_line(report: Report, place: NumberPlace, number: Number) -> list[object
         ending.stopped_gap,
         ending.met_gap,
         "; ".join(cpu_models(found.done)),
-        *state(report, number),
     ]
+
+
+def write_result(path: Path, content: bytes) -> None:
+    """Write `content` to `path`, whole or not at all; make its directory where there is none.
+
+    Raises
+    ------
+    InputError
+        If the directory cannot be made or written to.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.write_atomically(path, content)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {files.reason(error)}.") from error

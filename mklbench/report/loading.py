@@ -5,20 +5,23 @@ from __future__ import annotations
 import importlib
 import itertools
 import pkgutil
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, replace
 from functools import cache
-from itertools import chain
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from mklbench import resources
 from mklbench.errors import InputError, unknown
-from mklbench.reader import Made, read, value
+from mklbench.reader import Made, Rule, Where, flag, read, value
 from mklbench.report import claims, figures  # noqa: F401  the kinds of claims make themselves known
-from mklbench.report.table.findings import check_marks, names_in
-from mklbench.report.table.paper_table import Column, PaperTable, Protocol, known
-from mklbench.report.table.values import TableWhere
+from mklbench.report.table.paper_table import Claim, Column, Figure, PaperTable, Protocol
+from mklbench.report.table.verdict import Published
+
+# A number as a paper prints it, in bold between pairs of asterisks.
+_PRINTED = re.compile(r"(?P<bold>\*\*)?(?P<mean>\d+(?:\.(?P<digits>\d+))?)(?(bold)\*\*)")
 
 
 def table_names(config_dir: str | None = None) -> list[str]:
@@ -138,67 +141,139 @@ def _settings(protocol: Any) -> Iterator[Any]:
 # The options of the parts of a table that are names in it, and of what.
 _NAMES = {
     **dict.fromkeys(("row", "rows", "row_overrides", "left_out"), "row"),
-    **dict.fromkeys(("column", "columns", "against", "over", "under", "marks"), "column"),
+    **dict.fromkeys(("column", "columns", "against", "marks"), "column"),
     **dict.fromkeys(("references", "learners", "alignments"), "column"),
     **dict.fromkeys(("protocol", "protocols"), "protocol"),
-    **dict.fromkeys(("metric", "metrics"), "metric"),
+    **dict.fromkeys(("metric", "metrics", "axis"), "metric"),
 }  # fmt: skip
 
 
 def _check_references(table: PaperTable, where: str) -> None:
-    """Refuse names that the table uses but does not define."""
+    """Refuse names that the table uses but does not define, and those that it defines twice."""
     names = table.names
     for what in ("row", "column", "protocol"):
-        _check_unique(list(names[what]), f"{where}: {what}s")
-    for text in table.findings:
-        check_marks(text, where)
-    for words, what, name in _references(table):
-        known(f"{where}: {words}", name, names[what])
+        if not names[what]:
+            raise InputError(f"{where}: {what}s: expected at least one entry, found none.")
+        for name in names[what]:
+            if list(names[what]).count(name) > 1:
+                raise InputError(f"{where}: {what}s: the name {name} is given twice.")
+    for words, what, given in _references(table):
+        for name in given:
+            if name not in names[what]:
+                raise unknown(f"{where}: {what} of {words}", name, names[what])
     for figure in table.figures:
         figure.check(table, where)
     for claim in table.claims:
         claim.check(table, where)
 
 
-def _references(table: PaperTable) -> Iterator[tuple[str, str, str]]:
-    """Yield the names that parts of the table use: in which words, of what, and the name."""
+def _references(table: PaperTable) -> Iterator[tuple[str, str, Iterable[str]]]:
+    """Yield the names that parts of the table use: what the part is called, of what, the names."""
     for place in table.published:
         for what, name in zip(("row", "column", "metric"), place, strict=True):
-            yield f"published {what}", what, name
-    for words, part in _parts(table):
-        for option, what in _NAMES.items():
-            given = getattr(part, option, None) or ()
-            for name in (given,) if isinstance(given, str) else given:
-                yield f"{what} of {words}", what, name
-    for protocol in table.protocols:
-        for name in chain(*protocol.left_out.values()):
-            yield f"column of protocol {protocol.name}", "column", name
+            yield "published", what, [name]
+    lists = (table.columns, table.protocols, table.ledger, table.figures, table.claims,
+             table.comparisons, (table.sweep, table.baseline, table.ranking))  # fmt: skip
+    parts: Iterable[Any] = itertools.chain(*lists)
+    for part in filter(None, parts):
+        words = f"{type(part).__name__.lower()} {getattr(part, 'name', '')}".strip()
+        for item in fields(part):
+            given = getattr(part, item.name) or ()
+            if item.name in _NAMES:
+                yield words, _NAMES[item.name], (given,) if isinstance(given, str) else given
     for label, rows in (table.ranking.groups if table.ranking else {}).items():
-        yield from ((f"row of group {label} of the ranking", "row", name) for name in rows)
-    if table.sweep is not None and table.sweep.axis is not None:
-        yield "axis of the sweep", "metric", table.sweep.axis
+        yield f"group {label} of the ranking", "row", rows
     if table.as_printed is not None:
-        yield "as_printed", "protocol", table.as_printed
-    for text in table.findings:
-        yield from ((f"{what} of a finding", what, name) for what, name in names_in(text))
+        yield "as_printed", "protocol", [table.as_printed]
 
 
-def _parts(table: PaperTable) -> Iterator[tuple[str, object]]:
-    """Yield the parts of a table that name others, and what they are called."""
-    yield from ((f"column {column.name}", column) for column in table.columns)
-    yield from ((f"protocol {protocol.name}", protocol) for protocol in table.protocols)
-    yield from ((f"ledger entry {entry.point}", entry) for entry in table.ledger)
-    yield from ((f"figure {figure.name}", figure) for figure in table.figures)
-    yield from (("a claim", claim) for claim in table.claims)
-    yield from (("a comparison", comparison) for comparison in table.comparisons)
-    yield from (("a ratio", ratio) for ratio in table.ratios)
-    yield from (("the baseline", table.baseline), ("the ranking", table.ranking))
+def _text(found: Any, where: Where) -> str:
+    """Read a text; whatever is no list and no mapping is one."""
+    if found is None or isinstance(found, Mapping | list):
+        raise InputError(f"{where}={found!r} must be a text.")
+    return " ".join(str(found).split())
 
 
-def _check_unique(names: list[str], where: str) -> None:
-    """Refuse an empty list and names given twice."""
-    if not names:
-        raise InputError(f"{where}: expected at least one entry, found none.")
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError(f"{where}: the name {name} is given twice; names must differ.")
+def _texts(found: Any, where: Where) -> tuple[str, ...]:
+    if not isinstance(found, list) or any(isinstance(item, Mapping | list) for item in found):
+        raise InputError(f"{where}={found!r} must be a list of texts.")
+    return tuple(_text(item, where) for item in found)
+
+
+def _number(found: Any, where: Where) -> float:
+    if not _is_number(found) or found < 0:
+        raise InputError(f"{where}={found!r} must be a number, 0 or more.")
+    return float(found)
+
+
+def _numbers(found: Any, where: Where) -> tuple[float, ...]:
+    """Read a list of one or more numbers, whole ones as such."""
+    if not isinstance(found, list) or not found or not all(map(_is_number, found)):
+        raise InputError(f"{where}={found!r} must be a list of numbers.")
+    return tuple(found)
+
+
+def _count(found: Any, where: Where) -> int:
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+        raise InputError(f"{where}={found!r} must be a whole number, 1 or more.")
+    return found
+
+
+def _is_number(found: object) -> bool:
+    """Tell whether a value is a finite number, which true and false are not."""
+    return isinstance(found, int | float) and not isinstance(found, bool) and isfinite(found)
+
+
+def _published(found: Any, where: Where) -> dict[tuple[str, str, str], Published]:
+    """Read ``row: {column: {metric: [mean, std] or [mean]}}``."""
+    tree = value(Mapping[str, Mapping[str, Mapping[str, Published]]], found, where)
+    return {
+        (row, column, metric): number
+        for row, of_row in tree.items()
+        for column, of_column in of_row.items()
+        for metric, number in of_column.items()
+    }
+
+
+def _published_number(found: Any, where: Where) -> Published:
+    """Read ``[mean, std]`` or ``[mean]``; a mean in quotes keeps its digits, and may be bold.
+
+    So ``["34.40"]`` is printed with its last digit, and ``["**86.6**", 3.4]`` in bold.
+    """
+    fits = isinstance(found, list) and len(found) in (1, 2)
+    printed = _PRINTED.fullmatch(found[0]) if fits and isinstance(found[0], str) else None
+    values = [float(printed["mean"]), *found[1:]] if printed else found
+    if not fits or not all(map(_is_number, values)):
+        raise InputError(f"{where}={found!r} must be [mean] or [mean, std].")
+    mean, std = float(values[0]), float(values[1]) if len(values) == 2 else None
+    if printed is None:
+        return Published(mean, std)
+    return Published(mean, std, len(printed["digits"] or ""), printed["bold"] is not None)
+
+
+def _of_a_kind(found: Any, where: Where, base: Any) -> Any:
+    """Read a figure or a claim, by the options of its kind."""
+    kind = where.mapping(found).get("kind")
+    if kind not in base.kinds:
+        raise unknown(f"{where}: kind", kind, base.kinds)
+    return read(base.kinds[kind], found, where)
+
+
+class TableWhere(Where):
+    """A place in the YAML of a table, named by its file and the keys that lead to it."""
+
+    rules: ClassVar[Mapping[Any, Rule]] = {
+        str: _text,
+        float: _number,
+        int: _count,
+        bool: flag,
+        Published: _published_number,
+        Figure: lambda found, where: _of_a_kind(found, where, Figure),
+        Claim: lambda found, where: _of_a_kind(found, where, Claim),
+        tuple[str, ...]: _texts,
+        tuple[float, ...]: _numbers,
+        Mapping[tuple[str, str, str], Published]: _published,
+    }
+
+    def __str__(self) -> str:
+        return ": ".join(self.parts)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from mklbench import resources
-from mklbench.errors import DataError, MissingExtraError
+from mklbench.errors import DataError
 from mklbench.experiments.records import export_records, record_path
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
@@ -15,9 +15,8 @@ from mklbench.report.analysis.candidate import scores_path, to_scores
 from mklbench.report.analysis.places import CellFinder, recorded_source
 from mklbench.report.document import to_html
 from mklbench.report.figures.draw import unfinished_cells, write_figure
-from mklbench.report.formats import render
+from mklbench.report.formats import render, write_result
 from mklbench.report.layout.page import first_part
-from mklbench.report.output import write_result
 from mklbench.report.table.paper_table import PaperTable
 from mklbench.report.table.part import WHOLE, TableSelection, part_of
 
@@ -82,13 +81,9 @@ def write_figures(
             if paths[0].is_file():
                 drawn[figure.name] = paths[0]
         elif not unfinished_cells(report, figure):
-            try:
+            with suppress(DataError):
                 write_figure(report, figure, paths)
                 drawn[figure.name] = paths[0]
-            except DataError:
-                continue
-            except MissingExtraError as error:
-                warnings.warn(str(error), stacklevel=2)
     return drawn
 
 

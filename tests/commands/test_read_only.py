@@ -19,8 +19,7 @@ from mklbench.experiments.store import Store
 
 FIGURE = """\
 figures:
-  - {name: gain, kind: difference, title: Gain, protocol: fixed, columns: [ten, one],
-     metric: accuracy}
+  - {name: gain, kind: weights, title: Gain, protocol: fixed, columns: [ten, one], row: minmax}
 """
 TABLE = ["tiny", "--config-dir", "configs"]
 ROOT = Path(__file__).parents[2]

@@ -33,7 +33,7 @@ from mklbench.kernels import KernelOperator
 from mklbench.kernels.base import Array
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.loading import load_table, table_names
-from mklbench.report.site.runs import run_command
+from mklbench.report.site.content import run_command
 from mklbench.report.table.paper_table import Protocol
 from mklbench.report.table.part import TableSelection, part_of
 from mklbench.solution import Solution

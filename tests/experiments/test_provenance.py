@@ -15,7 +15,6 @@ from mklbench.experiments.checksum import verified, with_checksum
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE, provenance
 from mklbench.experiments.record import Record
-from mklbench.report.layout.notes import provenance_items
 
 RECORDED = sorted((Path(__file__).parents[2] / "results" / "records").glob("*.jsonl"))
 
@@ -59,8 +58,3 @@ def test_a_child_process_says_what_its_job_has_set() -> None:
         check=True,
     )
     assert finished.stdout == "n08\n"
-
-
-def test_a_page_does_not_list_a_hundred_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    jobs = [in_job(monkeypatch, job=str(number)) for number in range(3)]
-    assert not {"node", "job"} & {name for name, _ in provenance_items(jobs)}

@@ -24,11 +24,11 @@ protocols:
   - {name: fixed, label: fixed, overrides: [kernel=gaussian]}
 figures:
   - name: own_gain
-    kind: difference
-    title: Fake - SVM
+    kind: weights
+    title: The weights of Fake
+    row: twonorm
     protocol: fixed
-    columns: [fake, svm]
-    metric: accuracy
+    columns: [fake]
 """
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from report_fakes import found, record
 
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
-from mklbench.report.figures.ranks import Ranks
 from mklbench.report.table.paper_table import (
     Column,
     Comparison,
@@ -37,7 +36,6 @@ def table(**changes: object) -> PaperTable:
         published_n_splits=20,
         comparisons=(Comparison("does good beat plain?", "good", "plain", "accuracy"),),
         ranking=Ranking("accuracy", "once", ("plain",), ("good", "bad")),
-        figures=(Ranks(name="ranks", title="Ranks"),),
     )
     return replace(made, **changes)  # type: ignore[arg-type]
 

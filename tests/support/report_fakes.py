@@ -19,7 +19,6 @@ from mklbench.experiments.records import CellRecords, RecordSource
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.analysis.places import slot_records
 from mklbench.report.document import Document
-from mklbench.report.figures.differences import Differences
 from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import (
     Baseline,
@@ -157,12 +156,6 @@ def comparison() -> PaperTable:
         },
         published_n_splits=100,
         baseline=Baseline("plain", "error", 1.0),
-        figures=(
-            Differences(
-                name="gains", title="New - Plain", protocol="once",
-                columns=("new", "plain"), metric="error",
-            ),
-        ),
     )  # fmt: skip
 
 

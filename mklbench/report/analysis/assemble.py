@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from mklbench.experiments.record import DONE, Record
@@ -23,7 +23,7 @@ from mklbench.report.analysis.cpu_models import (
     split_by_split,
 )
 from mklbench.report.table.metrics import METRICS, Metric
-from mklbench.report.table.paper_table import PaperTable, Ratio, Row, Slot
+from mklbench.report.table.paper_table import PaperTable, Slot
 from mklbench.report.table.verdict import Published, Sample, Verdict
 
 Place = tuple[str, str, str]  # names of row, column, protocol
@@ -46,8 +46,6 @@ class SlotRecords:
         Why it is not done, where that is known.
     key : str or None
         Of the cell.
-    tolerances : mapping of str to float
-        The tolerances of its algorithm by the name of the option: tol, svm_tol and others.
     border : str
         What its search chose at the border (`mklbench.experiments.records`); empty for nothing.
     """
@@ -57,7 +55,6 @@ class SlotRecords:
     n_splits: int
     message: str = ""
     key: str | None = None
-    tolerances: Mapping[str, float] = field(default_factory=dict)
     border: str = ""
 
     @cached_property
@@ -108,40 +105,10 @@ class Number:
 
 
 @dataclass(frozen=True)
-class RatioNumber:
-    """A metric of one column over that of another on one row; None where there is none.
-
-    `measured` is by protocol.
-    """
-
-    ratio: Ratio
-    row: str
-    published: float | None
-    measured: Mapping[str, float | None]
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """What became of the splits of one position that were run again here.
-
-    Attributes
-    ----------
-    n_same : int
-        How many agree with their records.
-    moved : tuple of str
-        Of each of the others its number, and what it gives now and what is recorded.
-    """
-
-    n_same: int = 0
-    moved: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Report:
     """A table with everything that was found for it.
 
-    `is_part` where it is of some positions of the table (`mklbench.report.table.part`); `repeated`
-    is of every position that has records, where splits of them were run again here, else None.
+    `is_part` where it is of some positions of the table (`mklbench.report.table.part`);
     `standings` and `published_standings` (by row, column and metric) say which measured and which
     published numbers are much better or much worse than the table's baseline; `timed_on` says on
     which CPU models the times were measured.
@@ -150,12 +117,10 @@ class Report:
     table: PaperTable
     slots: Slots
     numbers: Mapping[NumberPlace, Number]
-    ratios: Sequence[RatioNumber]
     standings: Mapping[NumberPlace, Standing]
     published_standings: Mapping[tuple[str, str, str], Standing]
     timed_on: TimedOn
     is_part: bool = False
-    repeated: Mapping[Place, Repeated] | None = None
 
     def finished_mean(self, place: NumberPlace) -> float | None:
         """Return the measured mean at a place of the table; None unless its cell is done."""
@@ -203,7 +168,6 @@ def assemble(table: PaperTable, find: Finder, part: Iterable[Slot] | None = None
         table=table,
         slots=slots,
         numbers=numbers,
-        ratios=[_ratio(table, slots, ratio, row) for ratio in table.ratios for row in table.rows],
         standings=_standings(table, slots),
         published_standings=_published_standings(table),
         timed_on=TimedOn.of(with_times),
@@ -295,20 +259,3 @@ def _published_standings(table: PaperTable) -> dict[tuple[str, str, str], Standi
             difference = published_difference(table.published.get(place), reference, n_splits)
             found[place] = standing(difference, baseline.margin, metric)
     return {place: judged for place, judged in found.items() if judged is not None}
-
-
-def _ratio(table: PaperTable, slots: Slots, ratio: Ratio, row: Row) -> RatioNumber:
-    columns = (ratio.over, ratio.under)
-    measured: dict[str, float | None] = {}
-    for protocol in table.protocols:
-        places = [(row.name, column, protocol.name) for column in columns]
-        if all(place in slots for place in places):
-            samples = compared_means(slots, places, METRICS[ratio.metric])
-            measured[protocol.name] = None if samples is None else _quotient(samples)
-    published = [table.published.get((row.name, column, ratio.metric)) for column in columns]
-    return RatioNumber(ratio, row.name, _quotient(published), measured)
-
-
-def _quotient(sides: Sequence[Published | Sample | None]) -> float | None:
-    over, under = sides
-    return None if over is None or under is None or not under.mean else over.mean / under.mean

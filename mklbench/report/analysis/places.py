@@ -91,18 +91,8 @@ def slot_records(cell: Cell, source: RecordSource) -> SlotRecords:
         found.records,
         cell.n_splits,
         message,
-        tolerances=_tolerances(cell),
         border=border_text(found.done, cell.config.search.grid),
     )
-
-
-def _tolerances(cell: Cell) -> dict[str, float]:
-    """Return the options of the cell's algorithm that are tolerances, where they are set."""
-    return {
-        name: float(value)
-        for name, value in cell.config.algo.items()
-        if (name == "tol" or name.endswith("_tol")) and isinstance(value, int | float)
-    }
 
 
 def recorded_source(table: PaperTable) -> RecordFile:

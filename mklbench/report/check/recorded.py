@@ -34,10 +34,9 @@ from mklbench.report.analysis.places import CellFinder
 from mklbench.report.check.comparison import Finding, Outcome
 from mklbench.report.check.rerun import Rerun, run_again
 from mklbench.report.layout.entries import JUDGEMENTS
-from mklbench.report.loading import load_table
+from mklbench.report.loading import TableWhere, load_table
 from mklbench.report.table.paper_table import Slot
 from mklbench.report.table.part import first_splits
-from mklbench.report.table.values import TableWhere
 
 # One split of a set that comes with the program, small enough for any algorithm.
 _CHEAP = (

@@ -1,14 +1,21 @@
 """Recorded splits are run again in a store, and each is compared with its record.
 
-How the two compare is for `mklbench.report.check.comparison` to say.
+How the two compare is for `mklbench.report.check.comparison` to say. Of whole tables as many
+splits are run as there is time for: one of every position first, then a second one, each from the
+cheapest.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, zip_longest
 
+from pandas import DataFrame
+
+from mklbench.data import is_at_hand
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.cell_checks import check_cell
@@ -18,16 +25,13 @@ from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import split_seconds
 from mklbench.experiments.store import Store
+from mklbench.report.analysis.places import CellFinder
 from mklbench.report.check.comparison import Finding, Outcome, choice, judged
+from mklbench.report.table.paper_table import PaperTable
 
-# Seconds after which it is looked whether the time is up; less where little is left of it.
+# Seconds after which it is looked whether the time is up, and what a split takes beside its record.
 _BATCH_SECONDS = 60.0
-# The same of the first batch, which may be on a machine that takes many times as long.
-_FIRST_SECONDS = 10.0
-# What a split takes beside the seconds of its record, on the machines of the records.
 _EACH_SECONDS = 0.1
-# What must be left of the time for a split that is expected to take 1.
-_MARGIN = 1.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,105 +55,134 @@ class Rerun:
     selections: Mapping[int, Selection] = field(default_factory=dict)
 
     @property
-    def split(self) -> int:
-        """Its number."""
-        return self.record.split
-
-    @property
     def seconds(self) -> float:
         """Seconds that the split took when it was recorded."""
         return split_seconds(self.record)
 
 
 def run_again(
-    items: Sequence[Rerun],
-    store: Store,
-    executor: Executor,
-    progress: Progress | None = None,
-    refused: Outcome = Outcome.FAILED,
+    items: Sequence[Rerun], store: Store, executor: Executor, progress: Progress | None = None
 ) -> dict[Rerun, Finding]:
     """Run splits that the store does not have, and compare each with its record.
 
     Where cross-validation takes another of two candidates that are as good, the split is run at
     the recorded one and compared there.
-
-    Parameters
-    ----------
-    items : sequence of Rerun
-        The splits.
-    store : Store
-        Where they are and go.
-    executor : Executor
-        Takes the steps.
-    progress : Progress or None, default=None
-        Told of every step.
-    refused : Outcome, default=Outcome.FAILED
-        How a run ends that an InputError stops.
     """
-    errors = _run(items, store, executor, progress or Progress())
+    ended = _run(items, store, executor, progress or Progress())
     findings, turned = {}, {}
-    for item in items:
-        now = _ended(item, store, errors)
+    for item, now in ended.items():
         if isinstance(now, str):
-            outcome = refused if item.cell.key in errors else Outcome.FAILED
-            findings[item] = Finding(item.label, outcome, now)
+            findings[item] = Finding(item.label, Outcome.FAILED, now)
             continue
         is_as_good, text = choice(item.cell, now, item.record)
         if not is_as_good:
             findings[item] = Finding(item.label, Outcome.MOVED, text)
         elif text:
             at_recorded = item.cell.without_search(item.record.params or {})
-            turned[item] = Rerun(item.label, at_recorded, item.record), text
+            turned[Rerun(item.label, at_recorded, item.record)] = item, text
         else:
             findings[item] = Finding(item.label, *judged(item.cell, now, item.record))
-    errors = _run([fixed for fixed, _ in turned.values()], store, executor, Progress())
-    for item, (fixed, text) in turned.items():
-        now = _ended(fixed, store, errors)
-        ended = (
-            (Outcome.FAILED, now)
-            if isinstance(now, str)
-            else judged(item.cell, now, item.record, text)
-        )
-        findings[item] = Finding(item.label, *ended)
+    for fixed, now in _run(list(turned), store, executor, Progress()).items():
+        item, text = turned[fixed]
+        if isinstance(now, str):
+            findings[item] = Finding(item.label, Outcome.FAILED, now)
+        else:
+            findings[item] = Finding(item.label, *judged(item.cell, now, item.record, text))
     return findings
 
 
 def _run(
     items: Sequence[Rerun], store: Store, executor: Executor, progress: Progress
-) -> dict[str, str]:
-    """Run what the store does not have; return by key the sentences of what was refused."""
-    missing = [item for item in items if not store.is_done(item.cell, item.split)]
-    if not missing:
-        return {}
-    executor.prepare([item.cell for item in missing], store)
+) -> dict[Rerun, Record | str]:
+    """Run what the store does not have; return the finished splits, or why there is none."""
+    missing = [item for item in items if not store.is_done(item.cell, item.record.split)]
     errors: dict[str, str] = {}
     steps: list[Step] = []
+    executor.prepare([item.cell for item in missing], store)
     for item in missing:
         try:
-            check_cell(item.cell, [item.split], executor.at_once)
+            check_cell(item.cell, [item.record.split], executor.at_once)
         except InputError as error:
             errors[item.cell.key] = str(error)
             continue
         for selected, selection in item.selections.items():
             store.write_selection(item.cell, selected, selection)
         found = missing_steps(item.cell, store)
-        steps += [step for step in found if step.selects or step.split == item.split]
-    progress.start(steps, len(missing))
-    try:
-        errors |= executor.run(list(dict.fromkeys(steps)), store, progress)
-    finally:
-        progress.stop()
-    return errors
+        steps += [step for step in found if step.selects or step.split == item.record.split]
+    if steps:
+        progress.start(steps, len(missing))
+        try:
+            errors |= executor.run(list(dict.fromkeys(steps)), store, progress)
+        finally:
+            progress.stop()
+    ended: dict[Rerun, Record | str] = {}
+    for item in items:
+        record = store.record(item.cell, item.record.split)
+        if record is None or not record.is_done:
+            reason = "it ended without a record" if record is None else record.reason
+            ended[item] = errors.get(item.cell.key, reason)
+        else:
+            ended[item] = record
+    return ended
 
 
-def _ended(item: Rerun, store: Store, errors: Mapping[str, str]) -> Record | str:
-    """Return the finished split that the store has now, or why there is none."""
-    if item.cell.key in errors:
-        return errors[item.cell.key]
-    record = store.record(item.cell, item.split)
-    if record is None:
-        return "it ended without a record"
-    return record if record.is_done else record.reason
+class TablesAgain:
+    """The recorded splits of tables, and what becomes of each where it is run again.
+
+    Attributes
+    ----------
+    waiting : list of Rerun
+        What is still to be run, in this order.
+    absent : set of str
+        Names of the data sets that are not at hand: what was run on them is left out.
+    """
+
+    def __init__(self, tables: Sequence[tuple[PaperTable, CellFinder]]) -> None:
+        self.absent: set[str] = set()
+        self.findings: dict[Rerun, Finding] = {}
+        self._places: list[tuple[str, ...]] = []  # of the recorded positions, with their keys
+        by_run: dict[str, list[Rerun]] = {}
+        for table, finder in tables:
+            for slot in table.slots():
+                cell = finder.cell(slot)
+                recorded = finder.source.read(cell)
+                if not recorded.done:
+                    continue
+                self._places.append((table.name, *slot.place, cell.key))
+                if not is_at_hand(cell.config.data):
+                    self.absent.add(cell.data)
+                elif cell.key not in by_run:
+                    label = f"{table.name}, {' '.join(slot.place)}, split"
+                    by_run[cell.key] = [
+                        Rerun(f"{label} {record.split}", cell, record, recorded.selections)
+                        for record in sorted(recorded.done, key=split_seconds)
+                    ]
+        turns = zip_longest(*by_run.values())
+        self.waiting = [
+            item for turn in turns for item in sorted(filter(None, turn), key=lambda i: i.seconds)
+        ]
+
+    def run(
+        self, store: Store, executor: Executor, deadline: float, say: Callable[[str], object]
+    ) -> None:
+        """Judge what the store has, and run what ends before `deadline` (by `time.monotonic`)."""
+        done = [item for item in self.waiting if store.is_done(item.cell, item.record.split)]
+        self.findings |= run_again(done, store, executor)
+        self.waiting = [item for item in self.waiting if item not in self.findings]
+        for batch in batches(self.waiting, executor.at_once, deadline):
+            self.findings |= run_again(batch, store, executor)
+            counts = Counter(finding.outcome for finding in self.findings.values())
+            say(f"{counts[Outcome.SAME]} splits agree with their records, "
+                f"{counts[Outcome.MOVED]} moved")  # fmt: skip
+
+    def positions(self) -> DataFrame:
+        """Return a line for each recorded position: how many splits agree, and how many moved."""
+        places = DataFrame(self._places, columns=["table", "row", "column", "protocol", "key"])
+        for name, outcome in (("confirmed", Outcome.SAME), ("moved", Outcome.MOVED)):
+            ended = (item for item, found in self.findings.items() if found.outcome is outcome)
+            counts = Counter(item.cell.key for item in ended)
+            places[name] = [counts[key] for key in places["key"]]
+        return places.drop(columns="key")
 
 
 def batches(
@@ -158,40 +191,22 @@ def batches(
     deadline: float,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[list[Rerun]]:
-    """Yield so much work at a time that the clock is looked at often; of one data set together.
+    """Yield so much work at a time that `clock` is looked at often.
 
     Each batch tells how long work takes here, measured against its records. What would not end
     before the deadline is passed over for what would.
-
-    Parameters
-    ----------
-    waiting : sequence of Rerun
-        In the order in which they are to be run.
-    jobs : int
-        How many are run at once.
-    deadline : float
-        By `clock`.
-    clock : callable, default=time.monotonic
-        Returns seconds.
     """
-    pace, is_measured = 1.0, False
-    while waiting:
-        left, began = deadline - clock(), clock()
-        limit = min(_BATCH_SECONDS, left / 3 if is_measured else min(_FIRST_SECONDS, left / 10))
-        batch: list[Rerun] = []
-        others: list[Rerun] = []
-        expected = 0.0
-        for item in waiting:
-            seconds = pace * (item.seconds + _EACH_SECONDS)
-            is_full = len(batch) >= jobs and expected + seconds / jobs > limit
-            if is_full or _MARGIN * (expected + seconds) > left:
-                others.append(item)
-            else:
-                batch.append(item)
-                expected += seconds / jobs
-        if not batch:
-            break
-        waiting = others
-        yield sorted(batch, key=lambda item: item.cell.data)
-        pace *= ((clock() - began) / expected) ** (0.5 if is_measured else 1.0)
-        is_measured = True
+    pace = 1.0
+    while True:
+        began = clock()
+        left = (deadline - began) / pace
+        fits = [item for item in waiting if item.seconds + _EACH_SECONDS < left / 2]
+        if not fits:
+            return
+        ends = list(accumulate((item.seconds + _EACH_SECONDS) / jobs for item in fits))
+        limit = min(_BATCH_SECONDS / pace, left / 10)
+        n_items = max(min(jobs, len(fits)), sum(end < limit for end in ends))
+        yield fits[:n_items]
+        taken = set(fits[:n_items])
+        waiting = [item for item in waiting if item not in taken]
+        pace = (clock() - began) / ends[n_items - 1]

@@ -1,7 +1,7 @@
-"""The figures of the paper tables, drawn with matplotlib from the same records as the numbers.
+"""How the figures of the paper tables are drawn: what all kinds share, and the files.
 
-matplotlib is imported when a figure is drawn, and without pyplot: no display is needed and no
-global state is left behind.
+They are drawn from the same records as the numbers. matplotlib is imported when a figure is drawn,
+and without pyplot: no display is needed and no global state is left behind.
 """
 
 from __future__ import annotations
@@ -9,13 +9,59 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from mklbench.errors import InputError
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Report
-from mklbench.report.figures.style import STYLE, Canvas
-from mklbench.report.output import write_result
+from mklbench.report.formats import write_result
 from mklbench.report.table.paper_table import Figure
+
+# A figure of matplotlib, and the axes of one of its panels.
+Canvas = Any
+Axes = Any
+
+# Okabe & Ito's palette, which colour-blind readers can tell apart.
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", "#E69F00")
+INK, SOFT = "#333333", "#8a8a8a"
+
+STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.edgecolor": SOFT,
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.8,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,
+    "savefig.facecolor": "white",
+    "svg.hashsalt": "mklbench",
+}
+
+
+def panels(
+    width: float, height: float, n_rows: int = 1, n_columns: int = 1, **shared: Any
+) -> tuple[Canvas, Any]:
+    """Return a canvas of `width` x `height` inches and its axes, (n_rows, n_columns)."""
+    from matplotlib.figure import Figure as NewCanvas
+
+    canvas = NewCanvas(figsize=(width, height), layout="constrained")
+    return canvas, canvas.subplots(n_rows, n_columns, squeeze=False, **shared)
+
+
+def legend_outside(canvas: Canvas, axis: Axes, n_columns: int, side: str = "lower") -> None:
+    """Write the legend of one axis below, or above, all panels of a canvas."""
+    handles, labels = axis.get_legend_handles_labels()
+    canvas.legend(handles, labels, loc=f"outside {side} center", ncols=n_columns)
+
 
 RESOLUTION = 200  # dots per inch of bitmaps
 FORMATS = ("png", "pdf", "svg")

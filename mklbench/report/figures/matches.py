@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mklbench.report.analysis.agreement import by_chance, matches
 from mklbench.report.analysis.assemble import Place, Report
-from mklbench.report.figures.style import COLOURS, INK, Axes, Canvas, legend_outside, panels
+from mklbench.report.figures.draw import COLOURS, INK, Axes, Canvas, legend_outside, panels
 from mklbench.report.table.paper_table import NOT_GIVEN, Figure, Protocol
 
 MARKERS = "osD^vP"

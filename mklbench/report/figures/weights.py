@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.report.analysis.assemble import Place, Report, SlotRecords
-from mklbench.report.figures.style import COLOURS, INK, SOFT, Axes, Canvas, panels
+from mklbench.report.figures.draw import COLOURS, INK, SOFT, Axes, Canvas, panels
 from mklbench.report.table.paper_table import NOT_GIVEN, Figure
 
 

@@ -1,14 +1,14 @@
-"""How numbers and verdicts are printed."""
+"""How numbers and verdicts are printed, and what is to be noted of times and of how fits ended."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from mklbench.experiments.record import DONE
-from mklbench.report.analysis.assemble import Number, NumberPlace, Report
+from mklbench.experiments.record import DONE, Record
+from mklbench.report.analysis.assemble import Number, NumberPlace, Report, SlotRecords
 from mklbench.report.analysis.baseline import Standing
-from mklbench.report.document import NOTHING
+from mklbench.report.document import NOTHING, Part
 from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.verdict import Published, Sample, Verdict
 
@@ -20,9 +20,6 @@ JUDGEMENTS = {
 }
 
 EMPHASES = {None: "", Standing.BETTER: "**", Standing.WORSE: "*"}
-
-# The marks of numbers whose splits were run again here.
-_REPEATED = {"confirmed": "●", "moved": "✗", "recorded": "○"}
 
 _LETTERS = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
 
@@ -47,25 +44,6 @@ def time_mark(report: Report, number: Number) -> str:
 def letter(position: int) -> str:
     """Return a, b, ..., z, aa, bb, ... for 0, 1, ..., raised."""
     return _LETTERS[position % len(_LETTERS)] * (position // len(_LETTERS) + 1)
-
-
-def state(report: Report, number: Number) -> tuple[str, int]:
-    """Return "confirmed", "moved" or "recorded", and how many splits say so; "" without records."""
-    found = None if report.repeated is None else report.repeated.get(number.slot.place)
-    if found is None or number.measured is None:
-        return "", 0
-    if not number.metric.is_time:
-        if found.moved:
-            return "moved", len(found.moved)
-        if found.n_same:
-            return "confirmed", found.n_same
-    return "recorded", 0
-
-
-def repeat_mark(report: Report, number: Number) -> str:
-    """Return the mark of a number whose splits were run again; "" where nothing was."""
-    name, n_splits = state(report, number)
-    return f"{_REPEATED.get(name, '')}{n_splits or ''}"
 
 
 def format_sample(metric: Metric, sample: Published | Sample | None) -> str:
@@ -103,14 +81,12 @@ def format_measured(report: Report, place: NumberPlace) -> str:
     if number.status != DONE:
         if number.measured is None:
             return number.status
-        text = f"{sample} ({format_count(number)}, {number.status}) {repeat_mark(report, number)}"
-        return text.rstrip()
+        return f"{sample} ({format_count(number)}, {number.status})"
     if number.measured is None:
         return sample
-    parts = [sample, f"({number.n_splits})" if has_fewer_splits(number) else ""]
-    parts += [mark(number.verdict), repeat_mark(report, number)]
+    n_splits = f"({number.n_splits})" if has_fewer_splits(number) else ""
     stars = EMPHASES[report.standings.get(place)]
-    return f"{stars}{' '.join(filter(None, parts))}{stars}"
+    return f"{stars}{' '.join(filter(None, [sample, n_splits, mark(number.verdict)]))}{stars}"
 
 
 def measured_text(report: Report, number: Number) -> str:
@@ -145,3 +121,68 @@ def setting(params: Sequence[tuple[str, object]]) -> str:
 
 def _value(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, int | float) else str(value)
+
+
+def time_note(report: Report, metrics: Iterable[Metric]) -> Iterator[Part]:
+    """Yield what the letters in a grid of `metrics` mean, if there is a time among these."""
+    others = report.timed_on.others
+    if others and any(metric.is_time for metric in metrics):
+        each = [f"{' and '.join(of)}{', each in some splits' * (len(of) > 1)}" for of in others]
+        parts = [f"{letter(i)} on {models}" for i, models in enumerate(each)]
+        yield (
+            f"Times without a letter were measured on {report.timed_on.main}; {'; '.join(parts)}. "
+            "Times on two CPU models cannot be compared."
+        )
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the finished fits of one run, or of several, ended.
+
+    Attributes
+    ----------
+    n_fits : int
+        How many there are.
+    n_stopped : int
+        How many of them ended before their rule was met.
+    stopped_gap : float or None
+        The largest gap of those, or None where there are none or a gap is not known.
+    met_gap : float or None
+        The same of those that met their rule.
+    """
+
+    n_fits: int
+    n_stopped: int
+    stopped_gap: float | None
+    met_gap: float | None
+
+    @classmethod
+    def of(cls, runs: Iterable[SlotRecords]) -> Ending:
+        """Read it from the records of runs."""
+        done = [record for found in runs for record in found.done]
+        stopped = [record for record in done if record.converged is False]
+        met = [record for record in done if record.converged is True]
+        return cls(len(done), len(stopped), _largest_gap(stopped), _largest_gap(met))
+
+
+def _largest_gap(records: Sequence[Record]) -> float | None:
+    known = [record.gap for record in records if record.gap is not None]
+    return max(known) if known and len(known) == len(records) else None
+
+
+def ending_summary(report: Report) -> str:
+    """Say how many fits met their rule, and at which gaps; empty where none is done."""
+    ending = Ending.of(found for _, found in report.slots.values())
+    if ending.n_fits == 0:
+        return ""
+    text = f"All {ending.n_fits:,} fits met their stopping rule"
+    if ending.n_stopped:
+        text = (
+            f"{ending.n_stopped:,} of {ending.n_fits:,} fits ended before their stopping rule was "
+            f"met{_up_to(ending.stopped_gap)}; the others met it"
+        )
+    return f"{text}{_up_to(ending.met_gap)}."
+
+
+def _up_to(gap: float | None) -> str:
+    return "" if gap is None else f", at gaps of up to {METRICS['gap'].format(gap)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mklbench.experiments.record import DONE, Record
+from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Report, compared, compared_means
 from mklbench.report.analysis.bayesian import Regions, hierarchical_draws, signed_rank_draws
 from mklbench.report.analysis.cpu_models import split_by_split
@@ -264,10 +264,13 @@ LEAST_CORRELATED = 8
 
 def predictor_parts(report: Report, ranking: Ranking) -> Iterator[Part]:
     """Yield, for each group of sets, what gains over the first reference go with."""
+    splits = _splits(report, ranking)
     parts = [
         part
         for label, rows in groups_of(report, ranking)
-        for part in _correlations(report, ranking, label, rows)
+        for part in _correlations(
+            report, ranking, label, splits[splits["row"].isin([row.name for row in rows])]
+        )
     ]
     if parts:
         yield "## Where it pays"
@@ -300,75 +303,74 @@ def evenness(weights: Sequence[float]) -> float:
     return 0.0 if squares == 0.0 else float(given.sum()) ** 2 / (len(given) * squares)
 
 
-def _correlations(
-    report: Report, ranking: Ranking, label: str, rows: Sequence[Row]
-) -> Iterator[Part]:
-    """Yield the grid of a group of sets: learners at the side, what may go with gains across."""
+def _splits(report: Report, ranking: Ranking) -> DataFrame:
+    """Return a line for each split of the runs that are done, with what is known of it."""
     from pandas import DataFrame
 
+    metric = METRICS[ranking.metric]
+    lines = [
+        {
+            "row": row,
+            "column": column,
+            "split": one.split,
+            "value": metric.sign * (metric.value(one) or 0.0),
+            "promised": one.search_accuracy,
+            "training samples": one.n_train,
+            "number of kernels": one.n_base_kernels,
+            "test share": (one.n_test or 0) / (one.n_train or 1),
+            "alignment": None if one.objective is None else one.objective / (one.n_problems or 1),
+            "evenness": evenness(one.weights)
+            if column == ranking.alignments and one.weights
+            else None,
+        }
+        for (row, column, protocol), (_, found) in report.slots.items()
+        if protocol == ranking.protocol and found.status == DONE
+        for one in found.done
+    ]
+    return DataFrame(lines).astype(dict.fromkeys(["promised", "alignment", "evenness"], float))
+
+
+def _correlations(
+    report: Report, ranking: Ranking, label: str, splits: DataFrame
+) -> Iterator[Part]:
+    """Yield the grid of a group of sets: learners at the side, what may go with gains across."""
+    reference = ranking.references[0]
     found = {}
     for name in ranking.learners:
-        known = (_on_a_set(report, ranking, row, name) for row in rows)
-        sets = DataFrame([one for one in known if one is not None], dtype=float)
-        if name != ranking.references[0] and len(sets) >= LEAST_CORRELATED:
+        sets = _known_of_sets(ranking, splits, name)
+        if name != reference and len(sets) >= LEAST_CORRELATED:
             found[report.table.label_of(name)] = sets
     if not found:
         return
     names = [str(what) for what in next(iter(found.values())) if what != "gain"]
-    rhos, raw = zip(
-        *(_correlation(sets, what) for sets in found.values() for what in names), strict=True
+    tests = [_correlation(sets, what) for sets in found.values() for what in names]
+    corrected = holm([p_value for _, p_value in tests])
+    texts = iter(
+        "" if math.isnan(rho) else f"**{rho:+.2f}**" if p_value < LEVEL else f"{rho:+.2f}"
+        for (rho, _), p_value in zip(tests, corrected, strict=True)
     )
-    texts = iter(map(_correlation_text, rhos, holm(raw).tolist()))
     yield f"On {label}:"
     yield Grid(
         ["Method", "sets", *names],
         [[method, str(len(sets)), *islice(texts, len(names))] for method, sets in found.items()],
     )
-    yield _choice(report, ranking, rows)
+    yield _choice(report, ranking, splits)
 
 
-def _on_a_set(
-    report: Report, ranking: Ranking, row: Row, name: str
-) -> dict[str, float | None] | None:
-    """Return what is known of a learner on a set beside the reference, and last its gain."""
-    mine, theirs = (_done_records(report, ranking, row, n) for n in (name, ranking.references[0]))
-    common = sorted(mine.keys() & theirs.keys())
-    if not common:
-        return None
-    pairs = [(mine[split], theirs[split]) for split in common]
-    known = {
-        "training samples": _mean(other.n_train for _, other in pairs),
-        "number of kernels": _mean(other.n_base_kernels for _, other in pairs),
-    }
+def _known_of_sets(ranking: Ranking, splits: DataFrame, name: str) -> DataFrame:
+    """Return what is known of the sets where a learner and the reference are, last its gain."""
+    mine, other = (splits[splits["column"] == c] for c in (name, ranking.references[0]))
+    both = mine.merge(other, on=["row", "split"], suffixes=(None, " there"))
+    both["promised gain"] = both["promised"] - both["promised there"]
+    means = both.groupby("row").mean(numeric_only=True)
+    known = means[["training samples there", "number of kernels there"]]
+    known.columns = ["training samples", "number of kernels"]
     if ranking.alignments:
-        aligned = _done_records(report, ranking, row, ranking.alignments).values()
-        known["alignment of the kernels"] = _mean(
-            None if one.objective is None else one.objective / (one.n_problems or 1)
-            for one in aligned
-        )
-        known["evenness of the kernels"] = _mean(evenness(o.weights) for o in aligned if o.weights)
-    known["promised gain"] = _mean(
-        None if a.search_accuracy is None or b.search_accuracy is None
-        else a.search_accuracy - b.search_accuracy
-        for a, b in pairs
-    )  # fmt: skip
-    metric = METRICS[ranking.metric]
-    means = [_mean(map(metric.value, side)) for side in zip(*pairs, strict=True)]
-    known["gain"] = metric.sign * ((means[0] or 0.0) - (means[1] or 0.0))
-    return known
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [float(value) for value in values if value is not None]
-    return statistics.fmean(known) if known else None
-
-
-def _done_records(report: Report, ranking: Ranking, row: Row, name: str) -> dict[int, Record]:
-    """Return the records of a run by split; none unless it is done."""
-    found = report.slots.get((row.name, name, ranking.protocol))
-    if found is None or found[1].status != DONE:
-        return {}
-    return {record.split: record for record in found[1].done}
+        aligned = splits[splits["column"] == ranking.alignments].groupby("row")
+        for what in ("alignment", "evenness"):
+            known = known.assign(**{f"{what} of the kernels": aligned[what].mean()})
+    gain = means["value"] - means["value there"]
+    return known.assign(**{"promised gain": means["promised gain"], "gain": gain})
 
 
 def _correlation(sets: DataFrame, what: str) -> tuple[float, float]:
@@ -382,42 +384,34 @@ def _correlation(sets: DataFrame, what: str) -> tuple[float, float]:
     return float(found.statistic), float(found.pvalue)
 
 
-def _correlation_text(rho: float, p_value: float) -> str:
-    if rho != rho:
-        return ""
-    return f"**{rho:+.2f}**" if p_value < LEVEL else f"{rho:+.2f}"
-
-
-def _choice(report: Report, ranking: Ranking, rows: Sequence[Row]) -> str:
+def _choice(report: Report, ranking: Ranking, splits: DataFrame) -> str:
     """Say what is gained by the method that cross-validation prefers on each split."""
     assert ranking.rope is not None
-    metric = METRICS[ranking.metric]
-    gains, shares, n_splits, n_others = [], [], 0, 0
-    for row in rows:
-        names = dict.fromkeys([ranking.references[0], *ranking.learners])
-        plain, *others = (_done_records(report, ranking, row, name) for name in names)
-        gain = []
-        for split, record in plain.items():
-            rivals = [records[split] for records in others if split in records]
-            # The reference comes first, and is taken where it ties.
-            best = max([record, *rivals], key=lambda one: one.search_accuracy or 0.0)
-            values = metric.value(best), metric.value(record)
-            gain.append(metric.sign * ((values[0] or 0.0) - (values[1] or 0.0)))
-            n_others += best is not record and len(plain) > 1
-        if len(gain) > 1:
-            first = next(iter(plain.values()))
-            gains.append(tuple(gain))
-            shares.append((first.n_test or 0) / (first.n_train or 1))
-            n_splits += len(gain)
-    if len(gains) < LEAST_CORRELATED:
+    # The reference comes first, and is taken where it ties.
+    names = list(dict.fromkeys([ranking.references[0], *ranking.learners]))
+    there = splits[splits["column"].isin(names)].fillna({"promised": 0.0})
+    there = there.iloc[there["column"].map(names.index).argsort(kind="stable")]
+    taken = there.loc[there.groupby(["row", "split"])["promised"].idxmax()]
+    both = splits[splits["column"] == names[0]].merge(
+        taken, on=["row", "split"], suffixes=(" there", None)
+    )
+    both["gain"] = both["value"] - both["value there"]
+    sets = [of_set for _, of_set in both.groupby("row", sort=False) if len(of_set) > 1]
+    if len(sets) < LEAST_CORRELATED:
         return "Too few sets to say what choosing by cross-validation gains."
-    pair = Pair(tuple(gains), tuple(shares))
+    pair = Pair(
+        tuple(tuple(of_set["gain"]) for of_set in sets),
+        tuple(of_set["test share there"].iloc[0] for of_set in sets),
+    )
+    n_splits = sum(map(len, sets))
+    n_others = sum(int((of_set["column"] != names[0]).sum()) for of_set in sets)
     _, found = outcomes(pair, ranking.rope)
     return (
         "Taking on every split, of the methods above and "
-        f"{report.table.label_of(ranking.references[0])}, the one with the highest cross-validated "
+        f"{report.table.label_of(names[0])}, the one with the highest cross-validated "
         f"accuracy takes another than that on {100 * n_others / n_splits:.0f} % of {n_splits} "
-        f"splits, and gains {statistics.fmean(pair.means):+.2f} {metric.difference_unit} on the "
-        f"mean of {len(gains)} sets: worse, alike or better on another set with probabilities of "
+        f"splits, and gains {statistics.fmean(pair.means):+.2f} "
+        f"{METRICS[ranking.metric].difference_unit} on the "
+        f"mean of {len(sets)} sets: worse, alike or better on another set with probabilities of "
         f"{found.worse:.2f}, {found.alike:.2f} and {found.better:.2f} by the hierarchical test."
     )

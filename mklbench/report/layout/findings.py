@@ -1,96 +1,102 @@
-"""The findings of a table, with the numbers of its records in their sentences."""
+"""The findings of a table: sentences with marks in place of numbers, which are looked up.
+
+A mark is ``{measured ROW COLUMN PROTOCOL METRIC}`` or ``{published ROW COLUMN METRIC}``, a mean;
+``{count match}``, and so for close, differs, judged, claims and held (the claims that hold), a
+number of the table; ``{rank COLUMN}``, a mean rank over its rows; or ``{better COLUMN}`` and
+``{worse COLUMN}``, the rows on which it is much better or worse than the table's baseline. A name
+with a space stands in quotes.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import re
+import shlex
 from collections import Counter
 
+from mklbench.errors import InputError
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.baseline import Standing
 from mklbench.report.claims import judge_claims
-from mklbench.report.layout.entries import JUDGEMENTS
 from mklbench.report.layout.ranking import rank_methods
-from mklbench.report.table.findings import filled
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.verdict import Verdict
+from mklbench.report.table.verdict import JUDGING, Verdict
+
+_MARK = re.compile(r"\{([^{}]*)\}")
 
 
 def findings(report: Report) -> list[str]:
-    """Return the findings of a table; those of which a number is not measured are left out."""
-    values = _Values(report)
+    """Return the findings of a table; those of which a number is not measured are left out.
+
+    Raises
+    ------
+    InputError
+        For a mark that is none of those above, or a name that the table does not have.
+    """
     found = []
     for text in report.table.findings:
-        with contextlib.suppress(_NotMeasuredError):
-            found.append(filled(text, values))
+        try:
+            values = [_value(report, *shlex.split(mark)) for mark in _MARK.findall(text)]
+        except (KeyError, ValueError, TypeError) as error:
+            raise InputError(
+                f"{report.table.name}: a finding has a mark that cannot be read: {text}"
+            ) from error
+        if None not in values:
+            filled = iter(values)
+            found.append(_MARK.sub(lambda _, filled=filled: next(filled), text))  # type: ignore[misc]
     return found
 
 
-class _NotMeasuredError(Exception):
-    """A number of a sentence is not there."""
+def _value(report: Report, kind: str, *names: str) -> str | None:
+    """Return what stands for a mark; None where it is not measured."""
+    if kind == "count":
+        return str(_counts(report)[names[0]])
+    if kind == "rank":
+        ranks = rank_methods(report, report.table.ranking)
+        if ranks is None:
+            return None
+        at = [column.name for column in ranks.columns].index(names[0])
+        return f"{ranks.mean_ranks[at]:.1f}"
+    if kind in ("better", "worse"):
+        return _standing(report, Standing[kind.upper()], names[0])
+    metric, mean = METRICS[names[-1]], None
+    if kind == "published":
+        mean = report.table.published[names[0], names[1], names[2]].mean
+    elif kind == "measured":
+        mean = report.numbers[names[0], names[1], names[2], names[3]].finished_mean
+    else:
+        raise ValueError(kind)
+    return None if mean is None else metric.format(mean)
 
 
-class _Values:
-    """Looks up what the marks of a sentence stand for (`mklbench.report.table.findings`)."""
+def _counts(report: Report) -> dict[str, int]:
+    printed = report.table.printed_protocol
+    numbers = report.numbers.values()
+    verdicts = Counter(number.verdict for number in numbers if number.slot.protocol == printed)
+    judged = judge_claims(report)
+    return {
+        "match": verdicts[Verdict.MATCH],
+        "close": verdicts[Verdict.CLOSE],
+        "differs": verdicts[Verdict.HIGHER] + verdicts[Verdict.LOWER],
+        "judged": sum(verdicts[verdict] for verdict in JUDGING),
+        "claims": len(judged),
+        "held": sum(one.holds is True for one in judged),
+    }
 
-    def __init__(self, report: Report) -> None:
-        self._report = report
 
-    def __call__(self, kind: str, names: tuple[str, ...]) -> str:
-        if kind == "count":
-            return str(self._counts()[names[0]])
-        if kind == "rank":
-            return self._rank(names[0])
-        if kind in ("better", "worse"):
-            return self._standing(Standing[kind.upper()], names[0])
-        metric, value = METRICS[names[-1]], None
-        if kind == "published":
-            published = self._report.table.published.get((names[0], names[1], names[2]))
-            value = None if published is None else published.mean
-        else:
-            value = self._report.finished_mean((names[0], names[1], names[2], names[3]))
-        if value is None:
-            raise _NotMeasuredError
-        return metric.format(value)
-
-    def _counts(self) -> dict[str, int]:
-        printed = self._report.table.printed_protocol.name
-        verdicts = Counter(
-            number.verdict
-            for (_, _, protocol, _), number in self._report.numbers.items()
-            if protocol == printed
-        )
-        judged = judge_claims(self._report)
-        return {
-            "match": verdicts[Verdict.MATCH],
-            "close": verdicts[Verdict.CLOSE],
-            "differs": verdicts[Verdict.HIGHER] + verdicts[Verdict.LOWER],
-            "judged": sum(verdicts[verdict] for verdict in JUDGEMENTS),
-            "claims": len(judged),
-            "held": sum(one.holds is True for one in judged),
-        }
-
-    def _standing(self, standing: Standing, column: str) -> str:
-        """List the rows on which a column stands so, those that differ most first."""
-        report, baseline = self._report, self._report.table.baseline
-        if baseline is None:
-            raise _NotMeasuredError
-        metric, found = METRICS[baseline.metric], []
-        for row in report.table.rows:
-            place = (row.name, column, report.table.protocols[0].name, metric.name)
-            ours = report.finished_mean(place)
-            theirs = report.finished_mean((row.name, baseline.column, *place[2:]))
-            stands_so = report.standings.get(place) == standing
-            if stands_so and ours is not None and theirs is not None:
-                is_published = (row.name, column, metric.name) in report.table.published
-                note = "" if is_published else ", the paper has no number"
-                text = f"{row.label} ({metric.format(ours)} against {metric.format(theirs)}{note})"
-                found.append((abs(ours - theirs), text))
-        *others, last = [text for _, text in sorted(found, reverse=True)] or ["no set"]
-        return f"{', '.join(others)} and {last}" if others else last
-
-    def _rank(self, column: str) -> str:
-        found = rank_methods(self._report, self._report.table.ranking)
-        if found is None:
-            raise _NotMeasuredError
-        names = [one.name for one in found.columns]
-        return f"{found.mean_ranks[names.index(column)]:.1f}"
+def _standing(report: Report, standing: Standing, column: str) -> str:
+    """List the rows on which a column stands so to the baseline, those that differ most first."""
+    table, baseline = report.table, report.table.baseline
+    if baseline is None:
+        raise ValueError(column)
+    metric, found = METRICS[baseline.metric], []
+    for place, judged in report.standings.items():
+        if judged != standing or place[1:3] != (column, table.protocols[0].name):
+            continue
+        number, other = report.numbers[place], (place[0], baseline.column, *place[2:])
+        ours, theirs = number.finished_mean or 0.0, report.finished_mean(other) or 0.0
+        note = "" if number.published is not None else ", the paper has no number"
+        label = number.slot.row.label
+        text = f"{label} ({metric.format(ours)} against {metric.format(theirs)}{note})"
+        found.append((abs(ours - theirs), text))
+    *others, last = [text for _, text in sorted(found, reverse=True)] or ["no set"]
+    return f"{', '.join(others)} and {last}" if others else last

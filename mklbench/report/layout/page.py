@@ -8,11 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from mklbench.experiments.record import Record
 from mklbench.report.analysis.agreement import (
-    JudgedNumber,
-    by_chance,
     judged_numbers,
-    matches,
     n_as_printed,
     n_matching,
     n_under_the_first,
@@ -20,9 +18,8 @@ from mklbench.report.analysis.agreement import (
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.claims import Judged, judge_claims
 from mklbench.report.document import NOTHING, Document, Grid, Part, definitions
-from mklbench.report.layout.entries import JUDGEMENTS, mark, setting
+from mklbench.report.layout.entries import JUDGEMENTS, ending_summary, setting
 from mklbench.report.layout.evidence import evidence_parts
-from mklbench.report.layout.notes import ending_summary, provenance_items, repeat_blocks
 from mklbench.report.layout.ranking import comparison_parts, ranking_parts
 from mklbench.report.layout.tables import every_protocol, measured_tables, mirror
 from mklbench.report.table.paper_table import Claim, PaperTable, Slot
@@ -71,13 +68,18 @@ def lay_out(
     tables, rest = _tables(report)
     page += [*tables, *_claims(report), BEYOND]
     page += filter(None, [ending_summary(report)])
-    page += [*table.notes, *repeat_blocks(report), *rest]
+    page += [*table.notes, *rest]
     page += evidence_parts(report, draws=draws)
     page += comparison_parts(report)
     page += _pictures(report, figures or {}, directory)
     page += [*_chosen_values(report), *_unfinished(report), *_making(report), *_ledger(report)]
     if table.published:
-        page += _verdicts(report)
+        page += [
+            "## Verdicts",
+            f"Each published mean is taken as one over {_published_splits(report.table)}. The "
+            "splits of one data set overlap, so the standard errors are rather too small: a match "
+            "is a strict statement. No number is adjusted towards the paper's.",
+        ]
     return page
 
 
@@ -130,23 +132,12 @@ def _summary(report: Report) -> str:
     first, printed = report.table.protocols[0], report.table.printed_protocol
     how = "the first protocol, which is the paper's as printed"
     if first != printed:
-        how = f'"{printed.label}", {_under_the_first(report, numbers)}'
+        found, near = n_under_the_first(numbers)
+        how = f'"{printed.label}", {found} under "{first.label}" ({near} match or are close)'
     return (
         f"{runs}; of {len(numbers)} published numbers that are judged {n_as_printed(numbers)} "
         f"match under {how}, and {n_matching(numbers)} under some protocol. Over all protocols: "
         f"{parts}."
-    )
-
-
-def _under_the_first(report: Report, numbers: Sequence[JudgedNumber]) -> str:
-    """Say how many match under the first protocol, where another one is the paper's as printed."""
-    found, near = n_under_the_first(numbers)
-    first = report.table.protocols[:1]
-    chance = by_chance(matches(report, report.table.columns[0].metrics[0], first))
-    return (
-        f'{found} under "{report.table.protocols[0].label}" ({near} match or are close; with the '
-        f"published numbers permuted over sets and methods {len(chance):,} times "
-        f"{chance.mean():.1f} match on average and {chance.max()} at most)"
     )
 
 
@@ -232,9 +223,17 @@ def _making(report: Report) -> Iterator[Part]:
     if report.table.config_dir is not None:
         command += f" --config-dir {shlex.quote(report.table.config_dir)}"
     yield f"```\n{command}\n```"
-    records = [record for _, found in report.slots.values() for record in found.done]
-    if items := provenance_items(records):
-        yield definitions(items)
+    yield definitions(_provenance([r for _, found in report.slots.values() for r in found.done]))
+
+
+def _provenance(records: Sequence[Record]) -> Iterator[tuple[str, list[str]]]:
+    """Yield what made records, each with its distinct values, and the first and last date."""
+    made = [record.provenance for record in records]
+    for name in ("cpu", "blas", "git", "versions"):
+        texts = (str(one[name]).strip("{}").replace("'", "") for one in made if one.get(name))
+        yield name, ["; ".join(sorted(set(texts)))]
+    dates = sorted(str(one["time"])[:10] for one in made if one.get("time"))
+    yield "date", [" to ".join(sorted(set(dates[:1] + dates[-1:])))]
 
 
 def _ledger(report: Report) -> Iterator[Part]:
@@ -248,27 +247,6 @@ def _ledger(report: Report) -> Iterator[Part]:
             )
             for entry in report.table.ledger
         )
-
-
-def _verdicts(report: Report) -> Iterator[Part]:
-    """Count the verdicts of each protocol and of the whole table."""
-    labels = {protocol.label: Counter[Verdict | None]() for protocol in report.table.protocols}
-    labels["all"] = Counter()
-    for number in report.numbers.values():
-        labels[number.slot.protocol.label][number.verdict] += 1
-        labels["all"][number.verdict] += 1
-    found = [verdict for verdict in (*Verdict, None) if labels["all"][verdict]]
-    names = [f"{verdict or 'no verdict'} {mark(verdict)}".strip() for verdict in found]
-    yield "## Verdicts"
-    yield Grid(
-        ["Protocol", *names],
-        [[label, *(str(of[verdict]) for verdict in found)] for label, of in labels.items()],
-    )
-    yield (
-        f"Each published mean is taken as one over {_published_splits(report.table)}. The "
-        "splits of one data set overlap, so the standard errors are rather too small: a match is "
-        "a strict statement. No number is adjusted towards the paper's."
-    )
 
 
 def _published_splits(table: PaperTable) -> str:

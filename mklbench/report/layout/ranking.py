@@ -19,7 +19,7 @@ from mklbench.report.analysis.significance import (
 )
 from mklbench.report.document import NOTHING, Grid, Part, definitions
 from mklbench.report.table.metrics import METRICS, Metric
-from mklbench.report.table.paper_table import Column, Comparison, Ranking, Row
+from mklbench.report.table.paper_table import Column, Ranking, Row
 
 Array = NDArray[np.float64]
 
@@ -207,8 +207,6 @@ def comparison_parts(report: Report) -> Iterator[Part]:
             for protocol in table.protocols
         }
         answers = [f"{label}: {_tally_text(one)}" for label, one in tallies.items()]
-        if len(tallies) > 1:
-            answers.insert(0, f"{_in_short(comparison, list(tallies.values()))}.")
         items.append((f"{comparison.label} ({metric.heading})", answers))
     yield definitions(items)
 
@@ -222,20 +220,3 @@ def _tally_text(found: Tally) -> str:
         if rows
     ]
     return f"{found.text} ({'; '.join(names)})" if names else found.text
-
-
-def _in_short(comparison: Comparison, tallies: list[Tally]) -> str:
-    """Say what holds under every protocol."""
-    known = [one for one in tallies if not one.is_empty]
-    if len(known) < len(tallies):
-        return "not done"
-    gains = any(one.better for one in known)
-    losses = any(one.worse for one in known)
-    if gains and losses:
-        return "depends on the set or the protocol"
-    if not gains and not losses:
-        return "no difference found"
-    word = "better" if gains else "worse"
-    everywhere = all((one.better if gains else one.worse) for one in known)
-    protocols = "every" if everywhere else "some"
-    return f"{word} on some set under {protocols} protocol, never the other way"

@@ -12,14 +12,11 @@ from mklbench.report.layout.entries import (
     format_measured,
     format_published,
     has_fewer_splits,
+    time_note,
 )
-from mklbench.report.layout.notes import time_note
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Baseline, Column, PaperTable, Protocol, Row, Sweep
+from mklbench.report.table.paper_table import Baseline, Column, PaperTable, Protocol, Sweep
 from mklbench.report.table.verdict import JUDGING, Verdict
-
-# A page begins with as many of its tables as have so many lines together, and at least with one.
-MOST_LINES = 60
 
 Shown = Sequence[tuple[Column, str]]  # columns of the paper's table: a method and a metric
 
@@ -58,9 +55,6 @@ def mirror(report: Report) -> Iterator[Part]:
     yield from time_note(report, (METRICS[name] for _, name in shown))
     if table.baseline is not None:
         yield _baseline_legend(report, table.baseline)
-    if table.ratios:
-        yield "## Ratios"
-        yield from _ratios(report, protocols)
 
 
 def mirrored(report: Report) -> list[Protocol]:
@@ -75,9 +69,6 @@ def every_protocol(report: Report) -> Iterator[Part]:
     shown = [(column, name) for column in table.columns for name in column.metrics]
     yield from _lines_by_protocol(report, shown, table.protocols)
     yield from time_note(report, (METRICS[name] for _, name in shown))
-    if table.ratios:
-        yield "### Ratios"
-        yield from _ratios(report, table.protocols)
 
 
 def best_of_the_others(report: Report) -> Best | None:
@@ -212,98 +203,49 @@ def _baseline_legend(report: Report, baseline: Baseline) -> str:
     )
 
 
-def _ratios(report: Report, protocols: Sequence[Protocol]) -> Iterator[Part]:
-    """Yield quotients of two columns: a line a protocol below the published one, a column a row."""
-    table = report.table
-    lines = []
-    for ratio in table.ratios:
-        found = [one for one in report.ratios if one.ratio == ratio]
-        published = [_times(one.published) for one in found]
-        lines.append([ratio.label, "published", *published])
-        for protocol in protocols:
-            if any(protocol.name in one.measured for one in found):
-                measured = [_times(one.measured.get(protocol.name)) for one in found]
-                lines.append(["", label_of(table, protocol), *measured])
-    if lines:
-        yield Grid(["Ratio", "", *(row.label for row in table.rows)], lines, n_label_columns=2)
-
-
-def _times(value: float | None) -> str:
-    if value is None:
-        return NOTHING
-    return f"{value:.2g} ×" if value < 99.5 else f"{value:.0f} ×"
-
-
 def measured_tables(report: Report) -> tuple[list[Part], list[Part]]:
-    """Return the tables of what no paper prints: those that a page begins with, and the others."""
-    sweep = report.table.sweep
-    tables = _overview(report) if sweep is None else _along(report, sweep)
-    begin, rest, n_lines = list[Part](), list[Part](), 0
-    for heading, grid, notes in tables:
-        n_lines += sum(len(block.rows) + 4 for block in grid.blocks())
-        part = rest if begin and n_lines > MOST_LINES else begin
-        part += [heading, grid, *notes]
-    return begin, rest
+    """Return the tables of what no paper prints: the one that a page begins with, and the others.
 
-
-Table = tuple[str, Grid, list[Part]]
-
-
-def _overview(report: Report) -> Iterator[Table]:
-    """Yield a grid for each protocol and metric; of methods and sets the more stand at the side."""
+    There is a grid for each protocol and metric, or one a metric along a sweep.
+    """
     table = report.table
-    for protocol in table.protocols:
-        for name in table.metrics:
-            columns = [column for column in table.columns if name in column.metrics]
-            parts = [METRICS[name].heading]
-            parts += [label_of(table, protocol)] if len(table.protocols) > 1 else []
-            grid = _by_method(report, protocol, columns, name)
-            if grid is not None:
-                yield f"### {', '.join(parts)}", grid, list(time_note(report, [METRICS[name]]))
-
-
-def _by_method(
-    report: Report, protocol: Protocol, columns: list[Column], metric: str
-) -> Grid | None:
-    there = {place for place in report.numbers if place[2:] == (protocol.name, metric)}
-    rows = [
-        row
-        for row in report.table.rows
-        if any((row.name, c.name, protocol.name, metric) in there for c in columns)
+    several = len(table.protocols) > 1
+    grids = [
+        (f"{METRICS[name].heading}{f', {label_of(table, protocol)}' * several}", grid, name)
+        for protocol in table.protocols
+        for name in table.metrics
+        if (grid := _of_protocol(report, protocol, name))
     ]
-    if not rows:
+    if table.sweep is not None:
+        grids = [
+            (METRICS[name].heading, _along(report, table.sweep, name), name)
+            for name in table.metrics
+        ]
+    parts = [
+        [f"### {heading}", grid, *time_note(report, [METRICS[name]])]
+        for heading, grid, name in grids
+    ]
+    return [part for of in parts[:1] for part in of], [part for of in parts[1:] for part in of]
+
+
+def _of_protocol(report: Report, protocol: Protocol, metric: str) -> Grid | None:
+    columns = [column for column in report.table.columns if metric in column.metrics]
+    lines = []
+    for row in report.table.rows:
+        places = [(row.name, column.name, protocol.name, metric) for column in columns]
+        if any(place in report.numbers for place in places):
+            lines.append([row.label, *(format_measured(report, place) for place in places)])
+    if not lines:
         return None
-
-    def entry(row: Row, column: Column) -> str:
-        return format_measured(report, (row.name, column.name, protocol.name, metric))
-
-    if len(columns) >= len(rows):
-        lines = [[c.label, *(entry(row, c) for row in rows)] for c in columns]
-        return Grid(["Method", *(row.label for row in rows)], lines)
-    lines = [[row.label, *(entry(row, c) for c in columns)] for row in rows]
-    return Grid(["Data", *(column.label for column in columns)], lines)
+    grid = [["Data", *(column.label for column in columns)], *lines]
+    if len(columns) >= len(lines):  # of methods and sets the more stand at the side
+        grid = [list(line) for line in zip(*grid, strict=True)]
+        grid[0][0] = "Method"
+    return Grid(grid[0], grid[1:])
 
 
-def _along(report: Report, sweep: Sweep) -> Iterator[Table]:
-    """Yield one grid for each metric: of several methods these stand across, of one the sets."""
-    for metric in report.table.metrics:
-        columns = [column for column in report.table.columns if metric in column.metrics]
-        if len(report.table.columns) == 1 and sweep.axis is None:
-            grid = _sets_across(report, sweep, columns[0], metric)
-        else:
-            grid = _methods_across(report, sweep, columns, metric)
-        yield f"### {METRICS[metric].heading}", grid, list(time_note(report, [METRICS[metric]]))
-
-
-def _sets_across(report: Report, sweep: Sweep, column: Column, metric: str) -> Grid:
-    rows, lines = report.table.rows, []
-    for value, protocol in zip(sweep.values, report.table.protocols, strict=True):
-        places = [(row.name, column.name, protocol.name, metric) for row in rows]
-        lines.append([f"{value:g}", *(format_measured(report, place) for place in places)])
-    return Grid([sweep.label, *(row.label for row in rows)], lines)
-
-
-def _methods_across(report: Report, sweep: Sweep, columns: Sequence[Column], metric: str) -> Grid:
+def _along(report: Report, sweep: Sweep, metric: str) -> Grid:
+    columns = [column for column in report.table.columns if metric in column.metrics]
     headings = ["Data", sweep.label if sweep.axis is None else METRICS[sweep.axis].label]
     lines = []
     for row in report.table.rows:

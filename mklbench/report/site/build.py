@@ -17,10 +17,8 @@ from mklbench.extras import missing
 from mklbench.report.layout.page import VERDICT_RULES, claimed
 from mklbench.report.results import recorded_figures, write_figures
 from mklbench.report.site.collected import MOVED, Collected, collect, compare
-from mklbench.report.site.content import content
-from mklbench.report.site.grid import KINDS, UNFINISHED, UNJUDGED
-from mklbench.report.site.papers import paper_pages
-from mklbench.report.site.runs import Runs
+from mklbench.report.site.content import Runs, content
+from mklbench.report.site.papers import KINDS, UNFINISHED, UNJUDGED, paper_pages
 
 SCRIPTS = ("page.js", "tables.js", "explore.js", "advise.js", "plots.js")
 

@@ -5,130 +5,72 @@ from __future__ import annotations
 import base64
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
 from mklbench import resources
-from mklbench.report.analysis.agreement import (
-    JudgedNumber,
-    judged_numbers,
-    n_matching,
-    n_under_the_first,
-)
-from mklbench.report.analysis.assemble import Report
+from mklbench.report.analysis.agreement import JudgedNumber, judged_numbers, n_matching
+from mklbench.report.analysis.assemble import Number, Report
+from mklbench.report.analysis.baseline import Standing
 from mklbench.report.claims import Judged, judge_claims
-from mklbench.report.document import Grid as DocumentGrid
-from mklbench.report.document import Part, to_fragment, to_inline, to_markdown
+from mklbench.report.document import Grid, Part, to_fragment, to_inline, to_markdown
 from mklbench.report.figures.draw import RESOLUTION
+from mklbench.report.layout.entries import format_measured, format_sample, mark
 from mklbench.report.layout.evidence import EVIDENCE
 from mklbench.report.layout.findings import findings
 from mklbench.report.layout.page import BEYOND, lay_out
+from mklbench.report.layout.tables import mirrored
 from mklbench.report.site.collected import Collected
-from mklbench.report.site.content import number_content
-from mklbench.report.site.grid import KINDS, Grid, grid_of
-from mklbench.report.site.runs import Runs, run_command
-from mklbench.report.table.paper_table import LedgerEntry, PaperTable
+from mklbench.report.site.content import Runs, number_content, run_command
+from mklbench.report.table.metrics import METRICS, Metric
+from mklbench.report.table.paper_table import PaperTable
+from mklbench.report.table.verdict import Verdict
 
-# Sections of `layout` in place of which the page has a table or a list of its own; what is said
-# below the grids stays.
+# The classes of the page, by verdict.
+KINDS = {
+    Verdict.MATCH: "match",
+    Verdict.CLOSE: "close",
+    Verdict.HIGHER: "higher",
+    Verdict.LOWER: "lower",
+}
+UNJUDGED, UNFINISHED = "unjudged", "unfinished"
+_EMPHASES: Mapping[Standing | None, str] = {Standing.BETTER: "better", Standing.WORSE: "worse"}
+
+# Sections of `layout` that stand on the page otherwise: as a table that can be sorted, as a list,
+# or in what is said below the table.
 REPLACED = (
     "Beside the paper", "Measured", "Ledger", "Figure", "Figures", "Claims", BEYOND.lstrip("# ")
 )  # fmt: skip
 # Those of the others that are not folded away.
-OPEN = ("Ratios", "Ranks", "Comparisons", "Not done")
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a table's page, as HTML."""
-
-    title: str
-    html: str
-    is_open: bool
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A figure of a table: an address with all of it in it, or none, and what it shows.
-
-    Its `width` and `height` in pixels keep its place free until it is drawn.
-    """
-
-    name: str
-    title: str
-    address: str
-    width: int = 0
-    height: int = 0
-
-
-@dataclass(frozen=True)
-class Unfinished:
-    """A cell that is not done, and the command that would run it."""
-
-    where: str
-    status: str
-    why: str
-    command: str
-
-
-@dataclass(frozen=True)
-class TablePage:
-    """All that is shown of one table; `offset` is where its numbers begin among all of the page."""
-
-    table: PaperTable
-    lead: Sequence[str]
-    grid: Grid
-    notes: Sequence[str]
-    offset: int
-    report: Report
-    claims: Sequence[Judged]
-    pictures: Sequence[Picture]
-    sections: Sequence[Section]
-    ledger: Sequence[tuple[LedgerEntry, str]]
-    findings: Sequence[str]
-    unfinished: Sequence[Unfinished]
-
-    @property
-    def name(self) -> str:
-        """Its name, which is that of its part of the page as well."""
-        return self.table.name
+OPEN = ("Ranks", "Comparisons", "Not done")
 
 
 @dataclass
 class PaperPage:
-    """The tables of one paper."""
+    """The tables of one paper, each as what the template shows of it."""
 
     slug: str
     label: str
     citation: str
     url: str
-    tables: list[TablePage] = field(default_factory=list)
+    tables: list[dict[str, Any]] = field(default_factory=list)
 
     @cached_property
     def judged(self) -> list[JudgedNumber]:
         """Its published numbers that were judged, each once; asked when all tables are there."""
-        return judged_numbers(page.report for page in self.tables)
+        return judged_numbers(page["report"] for page in self.tables)
 
     @property
     def counts(self) -> Counter[str]:
         """How many of them are of each kind, under the protocol as printed."""
         return Counter(KINDS[one.as_printed] for one in self.judged if one.as_printed is not None)
-
-    @property
-    def under_the_first(self) -> str:
-        """What is said of the first protocol, where another one is the paper's as printed."""
-        table = self.tables[0].table
-        if table.printed_protocol == table.protocols[0]:
-            return ""
-        matching, near = n_under_the_first(self.judged)
-        label = table.protocols[0].label
-        return f", {matching} under “{label}” ({near} match or are close)"
 
     @property
     def n_matching(self) -> int:
@@ -138,7 +80,7 @@ class PaperPage:
     @property
     def claims(self) -> list[Judged]:
         """The claims of all its tables."""
-        return [claim for page in self.tables for claim in page.claims]
+        return [claim for page in self.tables for claim in page["claims"]]
 
 
 def paper_pages(
@@ -162,25 +104,17 @@ def paper_pages(
     """
     pages: dict[str, PaperPage] = {}
     for one in collected:
-        table = one.table
-        page = pages.setdefault(table.url or "", _paper(table))
-        evidence = recorded_evidence(table.name) if one.recorded else None
-        pictures = figures.get(table.name, {})
-        page.tables.append(_table_page(one, runs, numbers, pictures, evidence))
+        page = pages.setdefault(one.table.url, _paper(one.table))
+        page.tables.append(_table(one, runs, numbers, figures.get(one.table.name, {})))
     for page in pages.values():
-        page.tables.sort(key=_position_in_paper)
+        page.tables.sort(key=lambda each: _position_in_paper(each["table"]))
     return sorted(pages.values(), key=lambda page: (not page.url, -len(page.judged), page.label))
 
 
-def _position_in_paper(page: TablePage) -> tuple[bool, str, int, str]:
+def _position_in_paper(table: PaperTable) -> tuple[bool, str, int, str]:
     """Sort tables: those that the paper numbers first, then those with the most of its numbers."""
-    number = re.search(r", Table (\d+)", page.table.title)
-    return (
-        number is None,
-        number[1] if number else "",
-        -len(page.table.published),
-        page.name,
-    )
+    number = re.search(r", Table (\d+)", table.title)
+    return number is None, number[1] if number else "", -len(table.published), table.name
 
 
 def _paper(table: PaperTable) -> PaperPage:
@@ -193,77 +127,171 @@ def _paper(table: PaperTable) -> PaperPage:
     return PaperPage(table.name.partition("_")[0], label, citation, table.url)
 
 
-def _table_page(
+def _table(
     one: Collected,
     runs: Runs,
     numbers: list[dict[str, object]],
     figures: Mapping[str, Path],
-    evidence: str | None,
-) -> TablePage:
-    report = one.shown
-    table, grid, offset = report.table, grid_of(report), len(numbers)
-    for number in grid.numbers:
+) -> dict[str, Any]:
+    """Return what the template shows of a table; what is told of its numbers joins `numbers`."""
+
+    def told(number: Number) -> int:
         slot, found = report.slots[number.slot.place]
-        numbers.append(
-            number_content(report, number, runs.number(slot, found, own=one.recorded is None))
-        )
-    lead, sections = _sections(report, draws=evidence is None)
-    return TablePage(
-        table=table,
-        lead=lead,
-        grid=grid,
-        notes=[
-            to_fragment(part)
-            for title, parts in sections
-            if title in ("Beside the paper", "Measured")
-            for part in parts
-            if isinstance(part, str) and not part.startswith("#")
-        ],
-        offset=offset,
-        report=report,
-        claims=judge_claims(report),
-        pictures=[
-            _picture(figure.name, figure.title, figures.get(figure.name))
+        run = runs.number(slot, found, own=one.recorded is None)
+        numbers.append(number_content(report, number, run))
+        return len(numbers) - 1
+
+    report = one.shown
+    table, heads = report.table, _heads(report)
+    lines = {row.label: _lines(report, row.name, heads, told) for row in table.rows}
+    evidence = recorded_evidence(table.name) if one.recorded else None
+    summary, *sections = _sections(report, draws=evidence is None)
+    by_title = dict(sections)
+    beyond = by_title.get(BEYOND.lstrip("# "), [])
+    notes = [*by_title.get("Beside the paper", []), *by_title.get("Measured", [])]
+    return {
+        "name": table.name,
+        "table": table,
+        "report": report,
+        "heads": heads,
+        "groups": {label: found for label, found in lines.items() if found},
+        "notes": [to_fragment(str(part)) for part in notes if not _is_table(part)],
+        "lead": _html(summary[1]),
+        "how_to_read": _html(list(takewhile(lambda part: not _is_table(part), beyond))),
+        "findings": [to_inline(text) for text in findings(report)],
+        "claims": judge_claims(report),
+        "pictures": [
+            {"name": figure.name, "title": figure.title, **_picture(figures.get(figure.name))}
             for figure in table.figures
         ],
-        sections=[
-            Section(title, _html(parts) or evidence or "", title in OPEN)
+        "sections": [
+            (title, _html(parts) or evidence or "", title in OPEN)
             for title, parts in sections
             if title not in REPLACED
         ],
-        ledger=[(entry, _scope(table, entry)) for entry in table.ledger],
-        findings=[to_inline(text) for text in findings(report)],
-        unfinished=list(_unfinished(report)),
+        "unfinished": [
+            {
+                "where": " · ".join(part.label for part in (slot.row, slot.column, slot.protocol)),
+                "status": found.status,
+                "why": found.message or f"{len(found.done)} of {found.n_splits} splits are done",
+                "command": run_command(slot),
+            }
+            for slot, found in report.unfinished
+        ],
+    }
+
+
+Told = Callable[[Number], int]
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of one column: a method and a metric; whether the paper prints it."""
+
+    name: str
+    label: str
+    metric: Metric
+    is_published: bool
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What stands in one place; `kind` is how it is coloured, `value` what it is sorted by.
+
+    `number` is the place of its number among those of the page; None of published ones.
+    """
+
+    text: str = ""
+    kind: str = ""
+    emphasis: str = ""
+    value: float | None = None
+    number: int | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a data set: what was published, or measured under one protocol.
+
+    `is_short` where it is among the few that are shown at first.
+    """
+
+    name: str
+    label: str
+    entries: Sequence[Entry]
+    is_short: bool
+
+
+def _heads(report: Report) -> list[Head]:
+    of_paper = {(column, metric) for _, column, metric in report.table.published}
+    shown = of_paper | {(column, metric) for _, column, _, metric in report.numbers}
+    return [
+        Head(column.name, column.label, METRICS[name], (column.name, name) in of_paper)
+        for column in report.table.columns
+        for name in column.metrics
+        if (column.name, name) in shown
+    ]
+
+
+def _lines(report: Report, row: str, heads: Sequence[Head], told: Told) -> list[Line]:
+    """Return the lines of a data set; `told` gives the place of what is told of a number."""
+    table, shown_first = report.table, mirrored(report)
+    lines = []
+    if any(place[0] == row for place in table.published):
+        published = [_published(report, (row, head.name, head.metric.name)) for head in heads]
+        lines.append(Line("published", "published", published, is_short=True))
+    for protocol in table.protocols:
+        places = [(row, head.name, protocol.name, head.metric.name) for head in heads]
+        if any(place in report.numbers for place in places):
+            entries = [
+                _measured(report, report.numbers[place], told)
+                if place in report.numbers
+                else Entry()
+                for place in places
+            ]
+            lines.append(Line(protocol.name, protocol.label, entries, protocol in shown_first))
+    return lines
+
+
+def _published(report: Report, place: tuple[str, str, str]) -> Entry:
+    found = report.table.published.get(place)
+    if found is None:
+        return Entry()
+    emphasis = _EMPHASES.get(report.published_standings.get(place), "")
+    text = format_sample(METRICS[place[-1]], found)
+    return Entry(text, "", "better" if found.is_bold else emphasis, found.mean)
+
+
+def _measured(report: Report, number: Number, told: Told) -> Entry:
+    place = (*number.slot.place, number.metric.name)
+    return Entry(
+        format_measured(report, place).strip("*").removesuffix(mark(number.verdict)).rstrip(),
+        KINDS.get(number.verdict, UNJUDGED) if number.verdict else UNFINISHED,
+        _EMPHASES.get(report.standings.get(place), ""),
+        None if number.measured is None else number.measured.mean,
+        told(number),
     )
 
 
-def _sections(report: Report, draws: bool) -> tuple[list[str], list[tuple[str, list[Part]]]]:
-    """Return the parts of `layout`: what is said of the whole, and the others by their headings."""
-    lead: list[Part] = []
-    sections: list[tuple[str, list[Part]]] = []
+def _sections(report: Report, draws: bool) -> Iterator[tuple[str, list[Part]]]:
+    """Yield the parts of `layout` by their headings; first what stands before any."""
+    title, parts = "", list[Part]()
     for part in lay_out(report, draws=draws)[2:]:
         if isinstance(part, str) and part.startswith("## "):
-            sections.append((part.removeprefix("## "), []))
-        elif sections:
-            sections[-1][1].append(part)
+            yield title, parts
+            title, parts = part.removeprefix("## "), []
         else:
-            lead.append(part)
-    for title, parts in sections:
-        if title == BEYOND.lstrip("# "):
-            lead += takewhile(lambda part: not _is_table(part), parts)
-    return [to_fragment(str(part)) for part in lead], sections
+            parts.append(part)
+    yield title, parts
 
 
 def _is_table(part: Part) -> bool:
-    return isinstance(part, DocumentGrid) or part.startswith("#")
+    return isinstance(part, Grid) or part.startswith("#")
 
 
 def _html(parts: Sequence[Part]) -> str:
     """Render the parts of a section, whose headings stand two levels lower on this page."""
-    if not parts:
-        return ""
     lower = [f"##{p}" if isinstance(p, str) and p.startswith("#") else p for p in parts]
-    return to_fragment(to_markdown(lower))
+    return to_fragment(to_markdown(lower)) if parts else ""
 
 
 def recorded_evidence(name: str) -> str | None:
@@ -275,49 +303,13 @@ def recorded_evidence(name: str) -> str | None:
     return None if found is None else to_fragment(found[1])
 
 
-def _picture(name: str, title: str, path: Path | None) -> Picture:
+def _picture(path: Path | None) -> dict[str, Any]:
+    """Return the address of a picture, with all of it in it, and its size in pixels."""
     if path is None:
-        return Picture(name, title, "")
+        return {"address": ""}
     with Image.open(path) as image:  # in 64 colours it takes a quarter of the space
         width, height = (round(dots * 96 / RESOLUTION) for dots in image.size)
         few = image.convert("RGB").quantize(64, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
         few.save(stream := BytesIO(), "png")
     data = base64.b64encode(stream.getvalue()).decode("ascii")
-    return Picture(name, title, f"data:image/png;base64,{data}", width, height)
-
-
-def _scope(table: PaperTable, entry: LedgerEntry) -> str:
-    """Name the numbers that an entry of the ledger is limited to; empty for the whole table."""
-    labels = {
-        "row": {row.name: row.label for row in table.rows},
-        "column": {column.name: column.label for column in table.columns},
-        "protocol": {protocol.name: protocol.label for protocol in table.protocols},
-    }
-    parts = [
-        ", ".join(labels.get(what, {}).get(name, name) for name in names)
-        for what, names in entry.scope.items()
-        if names is not None
-    ]
-    return "; ".join(parts)
-
-
-def _unfinished(report: Report) -> list[Unfinished]:
-    several = len(report.table.protocols) > 1
-    found = [
-        Unfinished(
-            " · ".join(
-                [slot.row.label, slot.column.label, *([slot.protocol.label] if several else [])]
-            ),
-            records.status,
-            records.message or f"{len(records.done)} of {records.n_splits} splits are done",
-            run_command(slot),
-        )
-        for slot, records in report.unfinished
-    ]
-    absent = [row for row in report.table.rows if not row.at_hand]
-    return found + [
-        Unfinished(
-            row.label, "not at hand", "its data are not at hand; published numbers alone", ""
-        )
-        for row in absent
-    ]
+    return {"address": f"data:image/png;base64,{data}", "width": width, "height": height}

@@ -7,19 +7,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError
 from mklbench.experiments.record import Record
 from mklbench.report.table.metrics import METRICS, Metric, scorers_among
 from mklbench.report.table.verdict import Published, Sample, Verdict, judge
 
 # In place of a name that a figure needs and does not give: no table has it.
 NOT_GIVEN = "None"
-
-
-def known(option: str, name: str, accepted: Collection[str]) -> None:
-    """Raise InputError, with the nearest names, for a name that the table does not define."""
-    if name not in accepted:
-        raise unknown(option, name, accepted)
 
 
 @dataclass(frozen=True)
@@ -101,16 +95,6 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """A metric of one column divided by that of another, shown for every row."""
-
-    metric: str
-    over: str
-    under: str
-    label: str
-
-
-@dataclass(frozen=True)
 class Baseline:
     """The column that the others are held against, in one metric.
 
@@ -136,7 +120,7 @@ class Figure(ABC):
     name: str
     kind: str
     title: str
-    requires: ClassVar[str | None] = None  # "sweep" or "ranking", of the table
+    needs_sweep: ClassVar[bool] = False
     of_records: ClassVar[bool] = True  # or else of the data, which have to be at hand
     kinds: ClassVar[dict[str, type[Figure]]] = {}
 
@@ -145,14 +129,12 @@ class Figure(ABC):
 
     def check(self, table: PaperTable, where: str) -> None:
         """Raise InputError for what the figure needs and the table does not have."""
-        if self.requires is not None and getattr(table, self.requires) is None:
-            raise InputError(
-                f"{where}: figure {self.name} of kind {self.kind} needs a {self.requires}."
-            )
+        if self.needs_sweep and table.sweep is None:
+            raise InputError(f"{where}: figure {self.name} of kind {self.kind} needs a sweep.")
 
-    @abstractmethod
     def needs(self, report: Any) -> Collection[tuple[str, str, str]]:
-        """Return the places that must be done; none where enough is done to draw it."""
+        """Return the places that must be done; none where it is drawn of what there is."""
+        return ()
 
     @abstractmethod
     def draw(self, report: Any) -> Any:
@@ -207,6 +189,8 @@ class Claim(ABC):
 
     def check(self, table: PaperTable, where: str) -> None:
         """Raise InputError for what the claim needs and the table does not have."""
+        if (self.at_most is None) == (self.at_least is None):
+            raise InputError(f"{where}: give a claim either at_most or at_least, and not both.")
         if not self.columns or self.n_columns not in (None, len(self.columns)):
             raise InputError(
                 f"{where}: columns={list(self.columns)} of a claim of kind {self.kind} must be "
@@ -325,9 +309,7 @@ class PaperTable:
     same_split : bool
         Whether the paper has one split, and it is this table's: its accuracies are then compared
         digit by digit.
-    published_absent : str
-        What the paper prints where it has no number of a method, such as "n/a".
-    ratios, figures, claims, comparisons, ledger, notes : tuple
+    figures, claims, comparisons, ledger, notes : tuple
         What else the report shows.
     findings : tuple of str
         What came out, in sentences whose numbers are looked up when they are shown
@@ -355,8 +337,6 @@ class PaperTable:
     published: Mapping[tuple[str, str, str], Published] = field(default_factory=dict)
     published_n_splits: int = 20
     same_split: bool = False
-    published_absent: str = ""
-    ratios: tuple[Ratio, ...] = ()
     figures: tuple[Figure, ...] = ()
     claims: tuple[Claim, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
@@ -437,7 +417,7 @@ class PaperTable:
 
     def _measures(self, column: Column) -> tuple[str, ...]:
         """Return the override that has runs measured by the scorers that the table shows."""
-        judged = (*self.claims, *self.comparisons, *self.figures, *self.ratios)
+        judged = (*self.claims, *self.comparisons, *self.figures)
         others = [getattr(part, "metric", None) for part in (*judged, self.baseline, self.ranking)]
         asked = scorers_among([*column.metrics, *filter(None, others)])
         return (f"metrics=[{','.join(sorted(asked))}]",) if asked else ()

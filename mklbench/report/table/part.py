@@ -88,7 +88,6 @@ def part_of(table: PaperTable, selection: TableSelection) -> TablePart:
             for place, number in table.published.items()
             if place[0] in rows and place[1] in columns
         },
-        ratios=tuple(ratio for ratio in table.ratios if {ratio.over, ratio.under} <= columns),
         baseline=baseline if baseline is not None and baseline.column in columns else None,
         sweep=None,
         ranking=None,

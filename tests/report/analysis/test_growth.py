@@ -12,7 +12,7 @@ from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.growth import Curve, curve, power_law
 from mklbench.report.claims import Judged, judge_claims, rise
 from mklbench.report.figures.draw import write_figure
-from mklbench.report.figures.growth import Growth
+from mklbench.report.figures.sweep import Growth
 from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import import_kinds
 from mklbench.report.table.paper_table import Claim, Column, PaperTable, Row, Sweep

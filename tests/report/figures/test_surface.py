@@ -12,7 +12,7 @@ from report_fakes import FakeFinder
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.report.analysis.assemble import Report, assemble
-from mklbench.report.figures import surface
+from mklbench.report.figures import computed as surface
 from mklbench.report.figures.draw import write_figure
 from mklbench.report.loading import read_table
 from mklbench.report.results import write_figures
@@ -72,5 +72,5 @@ def test_is_left_out_where_the_data_are_not_at_hand(
 def test_a_row_that_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "table.yaml"
     path.write_text(TABLE.replace("ROW", "hard"))
-    with pytest.raises(InputError, match="row of figure bowl=hard is not known"):
+    with pytest.raises(InputError, match="row of surface bowl=hard is not known"):
         read_table(path)

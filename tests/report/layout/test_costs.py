@@ -1,18 +1,15 @@
-"""What methods cost beside what they gain: quotients of times, hours, and the figure of both."""
+"""What methods cost beside what they gain: quotients of times, and hours."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from ranking_fakes import SETS, cell, table
 from report_fakes import found, plain
 
-from mklbench.errors import InputError
-from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
-from mklbench.report.figures.costs import Costs
+from mklbench.report.analysis.assemble import SlotRecords, assemble
 from mklbench.report.layout.evidence import costs_of
 from mklbench.report.layout.page import lay_out
 from mklbench.report.table.paper_table import PaperTable, Ranking, Slot
@@ -40,7 +37,7 @@ def timed(slot: Slot) -> SlotRecords:
 
 
 def ranked() -> PaperTable:
-    return table(ranking=RANKING, figures=(Costs(name="costs", title="Costs"),))
+    return table(ranking=RANKING)
 
 
 def test_the_whole_time_is_held_against_the_reference_set_by_set() -> None:
@@ -75,28 +72,3 @@ def test_times_of_another_cpu_make_no_quotient() -> None:
 
     costs = costs_of(assemble(ranked(), find), RANKING, "plain")
     assert [cost.column.name for cost in costs] == ["bad", "plain", "same"]
-
-
-def test_the_figure_has_a_line_for_every_method() -> None:
-    made = assemble(ranked(), timed)
-    (figure,) = made.table.figures
-    assert figure.needs(made) == set()
-    times, gains = figure.draw(made).axes
-    labels = {column.name: column.label for column in made.table.columns}
-    names = [text.get_text() for text in times.get_yticklabels()]
-    assert names == [labels[name] for name in ("bad", "plain", "same", "good")]
-    drawn = times.collections[0].get_offsets()[:, 0]
-    np.testing.assert_allclose(drawn, [FACTORS[name] for name in ("bad", "plain", "same", "good")])
-    assert gains.collections[0].get_offsets()[1, 0] == 0.0
-
-
-def test_the_figure_waits_for_two_methods_and_asks_for_a_reference() -> None:
-    def find(slot: Slot) -> SlotRecords:
-        return timed(slot) if slot.column.name == "plain" else found([], n_splits=10)
-
-    made: Report = assemble(ranked(), find)
-    (figure,) = made.table.figures
-    assert figure.needs(made) == set(made.slots)
-    without = table(ranking=replace(RANKING, references=()))
-    with pytest.raises(InputError, match="kind costs needs a reference"):
-        figure.check(without, "mine.yaml")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from ranking_fakes import LEVELS, SETS, cell, report, table
 from report_fakes import found, plain
 from scipy import stats
 
-from mklbench.errors import InputError, MissingExtraError
+from mklbench.errors import InputError
 from mklbench.report.analysis.assemble import SlotRecords, assemble
 from mklbench.report.analysis.significance import (
     corrected_p_value,
@@ -20,11 +19,9 @@ from mklbench.report.analysis.significance import (
     holm,
     signed_rank_p_value,
 )
-from mklbench.report.figures.draw import unfinished_cells, write_figure
 from mklbench.report.layout.page import lay_out
 from mklbench.report.layout.ranking import rank_methods, tally
 from mklbench.report.loading import read_table
-from mklbench.report.results import write_figures
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import (
     Slot,
@@ -93,10 +90,8 @@ def test_a_row_that_is_not_complete_counts_in_no_rank() -> None:
     assert [row.name for row in ranks.rows] == list(SETS[1:])
     text = plain(lay_out(made))
     assert "(not on A)" in text
-    assert not unfinished_cells(made, made.table.figures[0])
     few = assemble(table(rows=table().rows[:2]), find)
     assert rank_methods(few, few.table.ranking) is None
-    assert unfinished_cells(few, few.table.figures[0])
     assert "Ranks" not in plain(lay_out(few))
 
 
@@ -112,37 +107,6 @@ def test_a_method_is_better_only_where_the_splits_say_so() -> None:
     assert tally(made, "good", "plain", "never", METRICS["accuracy"]).is_empty
 
 
-def test_the_diagram_is_drawn(tmp_path: Path) -> None:
-    made = report()
-    write_figure(made, made.table.figures[0], [tmp_path / "ranks.png", tmp_path / "ranks.pdf"])
-    assert (tmp_path / "ranks.png").stat().st_size > 5000
-
-
-def test_without_the_package_of_diagrams_one_sentence_asks_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = report()
-    monkeypatch.setitem(sys.modules, "scikit_posthocs", None)
-    asked = (
-        "figure ranks needs scikit-posthocs, which is not installed: pip install 'mklbench[ranks]'."
-    )
-    with pytest.raises(MissingExtraError) as refused:
-        write_figure(made, made.table.figures[0], [tmp_path / "ranks.png"])
-    assert str(refused.value) == asked
-    with pytest.warns(UserWarning, match="figure ranks needs scikit-posthocs"):  # all else is done
-        assert write_figures(made, tmp_path) == {}
-
-
-def test_the_bars_of_the_diagram_are_drawn_in_one_order() -> None:
-    made = report()
-    canvas = made.table.figures[0].draw(made)
-    bars = [line for line in canvas.axes[0].lines if line.get_linewidth() > 2]
-    assert bars
-    for bar in bars:  # equal records then give equal files
-        points = list(bar.get_xdata())
-        assert points == sorted(points)
-
-
 @pytest.mark.parametrize(
     ("addition", "message"),
     [
@@ -150,7 +114,6 @@ def test_the_bars_of_the_diagram_are_drawn_in_one_order() -> None:
         ("comparisons: [{label: x, column: one, against: one, metric: rms}]", "rms is not known"),
         ("ranking: {metric: rmse, protocol: two, references: [], learners: []}", "two is not"),
         ("ranking: {metric: rmse, protocol: p, references: [two], learners: []}", "two is not"),
-        ("figures: [{name: f, kind: ranks, title: t}]", "of kind ranks needs a ranking"),
     ],
 )
 def test_a_table_that_names_what_it_has_not(addition: str, message: str, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from mklbench.experiments.records import read_records, record_path
 from mklbench.report.analysis.assemble import Place, Report, SlotRecords, assemble
 from mklbench.report.claims import judge_claims
 from mklbench.report.document import to_html
-from mklbench.report.figures.growth import Growth
+from mklbench.report.figures.sweep import Growth
 from mklbench.report.formats import CSV_COLUMNS, to_csv
 from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import import_kinds
@@ -32,7 +32,6 @@ from mklbench.report.table.paper_table import (
     PaperTable,
     Protocol,
     Ranking,
-    Ratio,
     Row,
     Slot,
     Sweep,
@@ -88,7 +87,6 @@ def paper(**changes: object) -> PaperTable:
 def published() -> PaperTable:
     return paper(
         published={("a", "slow", "accuracy"): Published(80.0, 2.0)},
-        ratios=(Ratio("cpu_time", "slow", "fast", "slow / fast"),),
         baseline=Baseline("fast", "cpu_time", 0.1),
     )
 
@@ -276,11 +274,6 @@ class TestNotFormed:
         models = {("a", "slow", "widths=2"): [MODELS[1]] * N_SPLITS}
         assert "Set a" not in judge_claims(report(swept(), models))[0].details
         assert "Set a" in judge_claims(report(swept(), {}))[0].details
-
-    def test_a_ratio_is_a_dash(self) -> None:
-        page = plain(lay_out(self.split_in_two(published())))
-        grid = page.partition("## Ratios")[2].partition("## ")[0]
-        assert len(re.findall(r"\| measured(?: again)? +\| +– \| +– \| +– \|", grid)) == 2
 
     def test_no_time_stands_out_against_a_baseline_on_another_model(self) -> None:
         apart, together = self.split_in_two(published()), report(published(), {})

@@ -68,7 +68,7 @@ ready.then((data) => {
       return false;
     }
     const names = ["split", "C", ...Object.keys(line.run.split)];
-    const told = make("p", {}, line.run.run ? make("code", {}, line.run.run) : "", " key " + line.run.key,
+    const told = make("p", {}, line.run.command ? make("code", {}, line.run.command) : "", " key " + line.run.key,
       line.run.message ? ": " + line.run.message : "");
     const headings = names.map((name) => (data.metrics[name] ? data.metrics[name].heading : name));
     row.after(make("tr", {class: "splits"}, make("td", {colspan: COLUMNS.length + 1}, told,
@@ -100,7 +100,7 @@ ready.then((data) => {
     const header = ["table", "row", "method", "protocol", "data", "algo", "kernel", "search", "key", "command", "split", "C", ...names];
     const rows = chosen().flatMap((line) => splits(line.run).map((split) =>
       [line.table, line.row, line.method, line.protocol, line.run.data, line.run.algo, line.run.kernel, line.run.search,
-        line.run.key, line.run.run, split.split, split.C, ...names.map((name) => split[name])]));
+        line.run.key, line.run.command, split.split, split.C, ...names.map((name) => split[name])]));
     const quoted = (value) => {
       const text = value === null || value === undefined ? "" : String(value);
       return /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;

@@ -1,20 +1,115 @@
-"""Accuracy and objective along the sweep of a table: one column a data set, one curve a method."""
+"""Figures along the sweep of a table: how a metric grows, and accuracy beside the objective."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from mklbench.errors import InputError
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Place, Report
-from mklbench.report.figures.style import BLUE, COLOURS, INK, ORANGE, SOFT, Axes, Canvas, panels
+from mklbench.report.analysis.growth import Curve, curve
+from mklbench.report.figures.draw import (
+    BLUE,
+    COLOURS,
+    INK,
+    ORANGE,
+    SOFT,
+    Axes,
+    Canvas,
+    legend_outside,
+    panels,
+)
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Column, Figure, Row, Sweep
+from mklbench.report.table.paper_table import NOT_GIVEN, Column, Figure, Row, Sweep
 from mklbench.report.table.verdict import Sample
+
+MARKERS = "osD^vP"
+PANELS_A_LINE = 2
+MOST_LETTERS_A_LINE = 60  # of a legend
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth(Figure):
+    """`metric` along the sweep, one panel a row with a line for each of `columns`."""
+
+    kind: str = "growth"
+    needs_sweep: ClassVar[bool] = True
+    metric: str = NOT_GIVEN
+    columns: tuple[str, ...] = ()
+
+    def needs(self, report: Report) -> set[Place]:
+        """Return the places of all points while there is none at all."""
+        rows, protocols = report.table.rows, report.table.protocols
+        if any(line.sizes for row in rows for line in growth_curves(report, self, row).values()):
+            return set()
+        return {(r.name, c, p.name) for r in rows for c in self.columns for p in protocols}
+
+    def draw(self, report: Report) -> Canvas:
+        """Draw means with one standard deviation over the splits, on logarithmic axes."""
+        rows = report.table.rows
+        n_lines = -(-len(rows) // PANELS_A_LINE)
+        canvas, grid = panels(7.2, 2.7 * n_lines + 0.4, n_lines, min(len(rows), PANELS_A_LINE))
+        axes = grid.ravel()
+        for axis, row in zip(axes, rows, strict=False):
+            _panel(axis, growth_curves(report, self, row))
+            axis.set_title(row.label, loc="left")
+        for axis in axes[len(rows) :]:
+            axis.set_visible(False)
+        metric, sweep = METRICS[self.metric], sweep_of(report)
+        along = sweep.label if sweep.axis is None else METRICS[sweep.axis].label
+        for axis in axes[max(0, len(rows) - PANELS_A_LINE) : len(rows)]:
+            axis.set_xlabel(along)
+        unit = f" ({metric.unit})" if metric.unit else ""
+        for axis in axes[::PANELS_A_LINE]:
+            axis.set_ylabel(f"{metric.label}{unit}")
+        labels = axes[0].get_legend_handles_labels()[1]
+        fits = sum(map(len, labels)) <= MOST_LETTERS_A_LINE
+        legend_outside(canvas, axes[0], len(labels) if fits else -(-len(labels) // 2), "upper")
+        return canvas
+
+
+def sweep_of(report: Report) -> Sweep:
+    """Return the sweep of a table that has one, as was checked when it was read."""
+    assert report.table.sweep is not None
+    return report.table.sweep
+
+
+def _plain(value: float, position: float) -> str:
+    """Print a tick without a power of ten."""
+    return f"{value:g}"
+
+
+def growth_curves(report: Report, figure: Growth, row: Row) -> dict[str, Curve]:
+    """Return the curve of each column of `figure` on one row, by its label."""
+    return {
+        column.label: curve(report, sweep_of(report), row, column.name, figure.metric)
+        for column in report.table.columns
+        if column.name in figure.columns
+    }
+
+
+def _panel(axis: Axes, curves: dict[str, Curve]) -> None:
+    for (label, line), colour, marker in zip(curves.items(), COLOURS, MARKERS, strict=False):
+        means = np.array([sample.mean for sample in line.samples])
+        spreads = np.array([sample.std or 0.0 for sample in line.samples])
+        # On a logarithmic axis a bar to 0 or below has no end: it stops at a tenth of the mean.
+        below = np.minimum(spreads, 0.9 * means)
+        axis.errorbar(
+            line.sizes, means, yerr=[below, spreads], color=colour, marker=marker, markersize=4,
+            linewidth=1.3, elinewidth=0.9, capsize=2, label=label,
+        )  # fmt: skip
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    low, high = axis.get_ylim()
+    if high < 10 * low:  # powers of ten would be no ticks
+        axis.yaxis.set_major_formatter(_plain)
+        axis.yaxis.set_minor_formatter(_plain)
+    ticks = sorted({round(size) for line in curves.values() for size in line.sizes})
+    axis.set_xticks(ticks, [str(tick) for tick in ticks])
+    axis.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
+    axis.grid(axis="y", color=INK, linewidth=0.3, alpha=0.15)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +121,7 @@ class Path(Figure):
     """
 
     kind: str = "path"
-    requires: ClassVar[str | None] = "sweep"
+    needs_sweep: ClassVar[bool] = True
     columns: tuple[str, ...] = ()
     marks: str | None = None
 
@@ -36,10 +131,12 @@ class Path(Figure):
 
     def draw(self, report: Report) -> Canvas:
         """Accuracy above and objective per sample below, against the option that is swept."""
-        sweep = report.table.sweep
-        if sweep is None:
-            raise InputError(f"Figure {self.name} of kind path needs a table with a sweep.")
-        rows, columns = report.table.rows, curves_of(report, self)
+        rows, sweep = report.table.rows, sweep_of(report)
+        columns = [
+            column
+            for column in report.table.columns
+            if (column.name in self.columns if self.columns else column.name != self.marks)
+        ]
         canvas, axes = panels(2.6 * len(rows), 4.4, 2, len(rows), sharex=True, sharey="row")
         for row, (upper, lower) in zip(rows, axes.T, strict=True):
             for number, column in enumerate(columns):
@@ -48,7 +145,8 @@ class Path(Figure):
                 _curve(lower, report, row, column, sweep, "objective", below)
             _scale(lower, sweep)
             if sweep.option == "algo.C":
-                _mark_one(upper, lower)
+                for axis in (upper, lower):
+                    axis.axvline(1.0, color=SOFT, linewidth=0.8, zorder=0)
                 _mark_identity(lower, row, sweep)
             else:
                 lower.set_yscale("log")
@@ -67,15 +165,6 @@ class Path(Figure):
                 fontsize=8,
             )
         return canvas
-
-
-def curves_of(report: Report, figure: Path) -> list[Column]:
-    """Return the columns that are drawn as curves: those named, or all but the one of the marks."""
-    return [
-        column
-        for column in report.table.columns
-        if (column.name in figure.columns if figure.columns else column.name != figure.marks)
-    ]
 
 
 def _curve(
@@ -110,12 +199,6 @@ def _scale(axis: Axes, sweep: Sweep) -> None:
     axis.minorticks_off()
 
 
-def _mark_one(*axes: Axes) -> None:
-    """Mark C = 1."""
-    for axis in axes:
-        axis.axvline(1.0, color=SOFT, linewidth=0.8, zorder=0)
-
-
 def _mark_larger_class(axis: Axes, row: Row) -> None:
     if row.larger_class is None:
         return
@@ -142,20 +225,14 @@ def _mark_identity(axis: Axes, row: Row, sweep: Sweep) -> None:
 
 def _mark_chosen(axis: Axes, report: Report, row: Row, column: str, sweep: Sweep) -> None:
     """Mark the values that a search chose, one split a unit of area, below the curves."""
-    chosen = _chosen(report, row, column, sweep)
+    chosen = [
+        float((record.params or {})[sweep.option])
+        for place, (_, found) in report.slots.items()
+        if place[:2] == (row.name, column) and found.status == DONE
+        for record in found.done
+    ]
     values, counts = np.unique(chosen, return_counts=True)
     axis.scatter(
         values, np.full(len(values), 0.05), s=8.0 * counts, color=INK, alpha=0.6, lw=0,
         transform=axis.get_xaxis_transform(), clip_on=False, zorder=3,
     )  # fmt: skip
-
-
-def _chosen(report: Report, row: Row, column: str, sweep: Sweep) -> Sequence[float]:
-    places = (place for place in report.slots if place[:2] == (row.name, column))
-    found = (report.slots[place][1] for place in places)
-    return [
-        float((record.params or {})[sweep.option])
-        for records in found
-        if records.status == DONE
-        for record in records.done
-    ]

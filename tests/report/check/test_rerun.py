@@ -15,10 +15,8 @@ from report_fakes import record
 from mklbench import cli, resources
 from mklbench.commands.confirm import confirm
 from mklbench.experiments.records import CLOCKS, RecordFile
-from mklbench.experiments.store import Store
 from mklbench.report.analysis.places import CellFinder
-from mklbench.report.check.afresh import Afresh
-from mklbench.report.check.rerun import Rerun, batches
+from mklbench.report.check.rerun import Rerun, TablesAgain, batches
 from mklbench.report.loading import load_table
 
 Line = dict[str, Any]
@@ -50,18 +48,13 @@ def fresh(out: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in (out / "store").rglob("split-*.json")}
 
 
-def numbers(out: Path) -> dict[str, dict[str, str]]:
-    """The accuracies of the written table by row and column."""
-    with (out / "tables" / "tiny.csv").open(encoding="utf-8", newline="") as file:
-        lines = [line for line in csv.DictReader(file) if line["metric"] == "accuracy"]
-    return {f"{line['row']} {line['column']}": line for line in lines}
-
-
-def planned(recorded: Path, *names: str) -> Afresh:
-    """What is to be run again of tables with the records of the tiny one."""
-    finder = CellFinder(RecordFile(recorded / "records" / "tiny.jsonl"))
-    tables = [(load_table(name), finder) for name in names]
-    return Afresh(tables, Store(recorded / "nowhere"))
+def positions(out: Path) -> dict[str, tuple[int, int]]:
+    """How many splits confirm each position, and how many moved, by row and column."""
+    with (out / "positions.csv").open(encoding="utf-8", newline="") as file:
+        return {
+            f"{line['row']} {line['column']}": (int(line["confirmed"]), int(line["moved"]))
+            for line in csv.DictReader(file)
+        }
 
 
 def test_a_split_of_every_position_comes_first_from_the_cheapest(
@@ -69,32 +62,30 @@ def test_a_split_of_every_position_comes_first_from_the_cheapest(
 ) -> None:
     seconds = {"fixed": 1, "cv": 3}
     edit_records(lambda item: timed(item, (2 - item["split"]) * seconds[item["search"]]))
-    waiting = planned(recorded, "tiny").waiting
+    finder = CellFinder(RecordFile(recorded / "records" / "tiny.jsonl"))
+    waiting = TablesAgain([(load_table("tiny"), finder)]).waiting
     assert [item.seconds for item in waiting] == [1, 1, 1, 1, 3, 3, 2, 2, 2, 2, 6, 6]
     assert len({item.cell.key for item in waiting[:6]}) == 6
 
 
-def test_numbers_are_marked_and_what_was_run_is_not_run_again(
+def test_positions_are_confirmed_and_what_was_run_is_not_run_again(
     again: Confirm, recorded: Path, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     records = {path: path.read_bytes() for path in recorded.rglob("*.*")}
     assert again() == 0
     assert {path: path.read_bytes() for path in recorded.rglob("*.*")} == records
-    text = (out / "tables" / "tiny.md").read_text(encoding="utf-8")
-    assert text.count("●2") == 1 + 6  # beside the paper, and among all numbers
-    assert {(n["rerun"], n["n_rerun"]) for n in numbers(out).values()} == {("confirmed", "2")}
-    printed = capsys.readouterr().out
-    assert "6 runs are recorded; one split of 6 of them takes about " in printed
-    (line,) = [line for line in printed.splitlines() if line.startswith("tiny ")]
-    assert line.split() == ["tiny", "6", "0", "0", str(N_SPLITS)]
+    assert len(positions(out)) == 6
+    assert set(positions(out).values()) == {(2, 0)}
+    said = f"{N_SPLITS} splits were run again. Of 6 recorded positions 6 are confirmed here, and 0"
+    assert said in capsys.readouterr().out
     before = fresh(out)
     assert len(before) == N_SPLITS
     assert again() == 0
     assert fresh(out) == before
-    assert {n["n_rerun"] for n in numbers(out).values()} == {"2"}
+    assert set(positions(out).values()) == {(2, 0)}
 
 
-def test_what_has_moved_is_marked_and_listed_with_both_values(
+def test_what_has_moved_is_counted_and_listed_with_both_values(
     again: Confirm, out: Path, edit_records: Edit, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def moved(item: Line) -> Line:
@@ -104,11 +95,8 @@ def test_what_has_moved_is_marked_and_listed_with_both_values(
 
     edit_records(moved)
     assert again() == 1
-    assert numbers(out)["minmax ten"]["rerun"] == "moved"
-    assert numbers(out)["minmax one"]["rerun"] == "confirmed"
-    text = (out / "tables" / "tiny.md").read_text(encoding="utf-8")
-    assert " ✗1 |" in text
-    assert "**moved: minmax ten fixed**: split 1: accuracy " in text
+    assert positions(out)["minmax ten"] == (1, 1)
+    assert positions(out)["minmax one"] == (2, 0)
     printed = capsys.readouterr().out
     assert "MOVED: tiny, minmax ten fixed, split 1: accuracy " in printed
     assert "%, recorded " in printed
@@ -119,9 +107,9 @@ def test_a_split_of_another_revision_is_run_again(
 ) -> None:
     assert again() == 0
     before = fresh(out)
-    monkeypatch.setattr("mklbench.report.check.afresh.git_revision", lambda: "0" * 40)
+    monkeypatch.setattr("mklbench.commands.confirm.git_revision", lambda: "0" * 40)
     assert again() == 0
-    assert not fresh(out).items() & before.items()
+    assert len(fresh(out)) == 2 * len(before)
 
 
 @pytest.mark.parametrize("pace", [0.2, 1.0, 3.0])
@@ -140,13 +128,11 @@ def test_data_that_cannot_be_had_are_named_in_one_line(
     again: Confirm, out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "mklbench.report.check.afresh.is_at_hand", lambda config: config["name"] != "ringnorm"
+        "mklbench.report.check.rerun.is_at_hand", lambda config: config["name"] != "ringnorm"
     )
-    monkeypatch.setattr("mklbench.report.check.afresh._MOST_IN_VAIN", 0)
     assert again() == 0
     assert "at hand (mklbench data fetch NAME): ringnorm.\n" in capsys.readouterr().out
-    raw = [number for name, number in numbers(out).items() if name.startswith("none")]
-    assert [number["rerun"] for number in raw] == ["recorded"] * 3
+    assert [n for name, n in positions(out).items() if name.startswith("none")] == [(0, 0)] * 3
 
 
 def test_a_limit_is_for_whole_tables_on_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
