@@ -6,8 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from mklbench import interruption
-from mklbench import __version__
+from mklbench import __version__, interruption
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import countdown, counting

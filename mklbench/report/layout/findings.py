@@ -36,7 +36,7 @@ def findings(report: Report) -> list[str]:
     for text in report.table.findings:
         try:
             values = [_value(report, *shlex.split(mark)) for mark in _MARK.findall(text)]
-        except (KeyError, ValueError, TypeError) as error:
+        except (LookupError, ValueError, TypeError) as error:
             raise InputError(
                 f"{report.table.name}: a finding has a mark that cannot be read: {text}"
             ) from error

@@ -143,7 +143,7 @@ def _table(
 
     report = one.shown
     table, heads = report.table, _heads(report)
-    lines = {row.label: _lines(report, row.name, heads, told) for row in table.rows}
+    groups = [(row, _lines(report, row.name, heads, told)) for row in table.rows]
     evidence = recorded_evidence(table.name) if one.recorded else None
     summary, *sections = _sections(report, draws=evidence is None)
     by_title = dict(sections)
@@ -154,7 +154,7 @@ def _table(
         "table": table,
         "report": report,
         "heads": heads,
-        "groups": {label: found for label, found in lines.items() if found},
+        "groups": [(row, lines) for row, lines in groups if lines],
         "notes": [to_fragment(str(part)) for part in notes if not _is_table(part)],
         "lead": _html(summary[1]),
         "how_to_read": _html(list(takewhile(lambda part: not _is_table(part), beyond))),

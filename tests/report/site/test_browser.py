@@ -305,7 +305,7 @@ def test_a_tap_tells_of_a_number_and_another_tap_hides_it(visit: Callable[..., D
 
 AS_PRINTED = (
     ("gehler2008_table1", "splice", "10.6 ± 0.7|11.1 ± 0.7|2.0|12.6 ± 0.9|2.0", None),
-    ("gehler2008_table1", "dna", "7.7 ± 0.7|7.8 ± 0.7|1.4|7.7 ± 0.8|2.0|n/a||n/a|", None),
+    ("gehler2008_table1", "dna", "7.7 ± 0.7|7.8 ± 0.7|1.4|7.7 ± 0.8|2.0||||", None),
     ("picard2012_table1", "sonar", "77.9 ± 5.5|6.2|86.6 ± 3.4|1.0|82.3 ± 4.8|81.3 ± 3.9", 2),
     ("picard2012_table1", "pima", "71.4 ± 4.1|4.4|76.4 ± 1.9|2.8|77.2 ± 2.1|75.4 ± 2.3", 4),
     ("picard2012_table2", "ionosphere", "91.2 ± 2.6|67.2|93.3 ± 2.4|99.9", 2),

@@ -103,7 +103,7 @@ def test_a_cell_that_is_missing_has_the_command_that_would_run_it(
     (page,) = tiny.tables
     assert len(page["unfinished"]) == 4
     first = page["unfinished"][0]
-    assert first["where"] == "scaled · C of one · one protocol"
+    assert first["where"] == "scaled · C of one · fixed"
     assert first["status"] == "missing"
     assert first["command"].startswith("mklbench run split.n_splits=2 algo=svm search=fixed")
     assert first["command"].endswith(f"--config-dir {tmp_path}")
