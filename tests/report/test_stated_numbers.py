@@ -643,7 +643,7 @@ def test_every_method_learns_a_combination_or_is_named_as_one_that_does_not() ->
     others = {c.name for c in table.columns} - set(table.ranking.learners)
     assert others == {"svm", "uniform", "best_kernel", "early_fusion", "late_fusion", "krr"}
     assert len(table.ranking.learners) == 21
-    states(FINDINGS, f"Critical-difference diagram of {len(table.columns)} methods")
+    states(FINDINGS, f"Nine ordinary sets, {len(table.columns)} methods")
 
 
 def test_what_is_said_of_the_figures_of_aflalo() -> None:
