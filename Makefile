@@ -36,10 +36,10 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 $(VENV)/.installed-extras: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[images,ranks]'
+	$(BIN)/python -m pip install --quiet --editable '.[images]'
 	@touch $@
 $(VENV)/.installed-report: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[ranks,report]'
+	$(BIN)/python -m pip install --quiet --editable '.[report]'
 	@touch $@
 $(VENV)/.installed-test: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
