@@ -61,10 +61,6 @@ class MedianDifference(Claim):
     n_columns: ClassVar[int | None] = 2
     of_several: ClassVar[str] = "median"
 
-    def over_sets(self, values: Sequence[float]) -> float:
-        """Return the median."""
-        return statistics.median(values)
-
     def judge(self, report: Report) -> Judged:
         """Return the median, or mean, of the differences of two means, and where it is worst."""
         table, metric = report.table, METRICS[self.metric]
@@ -102,10 +98,6 @@ class MeanDifference(MedianDifference):
     kind: str = "mean_difference"
     of_several: ClassVar[str] = "mean"
 
-    def over_sets(self, values: Sequence[float]) -> float:
-        """Return the mean."""
-        return statistics.fmean(values)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio(Claim):
@@ -114,10 +106,6 @@ class Ratio(Claim):
     kind: str = "ratio"
     n_columns: ClassVar[int | None] = 2
     of_several: ClassVar[str] = "largest"
-
-    def over_sets(self, values: Sequence[float]) -> float:
-        """Return the largest quotient."""
-        return max(values)
 
     def judge(self, report: Report) -> Judged:
         """Return the quotient of two means that is judged, and the least and the largest."""
@@ -145,10 +133,6 @@ class MedianRatio(Ratio):
 
     kind: str = "median_ratio"
     of_several: ClassVar[str] = "median"
-
-    def over_sets(self, values: Sequence[float]) -> float:
-        """Return the median."""
-        return statistics.median(values)
 
 
 @dataclass(frozen=True, kw_only=True)

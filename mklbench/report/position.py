@@ -45,43 +45,36 @@ class Position:
         judged = "" if verdict is Verdict.NO_SPREAD else f": {verdict}"
         texts = (format_sample(metric, sample) for sample in (published, measured))
         theirs, ours = (f"{text} {metric.unit}".rstrip() for text in texts)
+        label, other = self.slot.protocol.label, " ".join(self.differences)
+        protocol = f"nearest protocol: {label})\n  which has {other}"
         return (
             f"{self.table.title.partition(':')[0]}: {metric.label} {theirs}; here {ours}{judged} "
-            f"({self._protocol()}\n  whole table: mklbench table {self.table.name} --recorded"
+            f"({protocol if other else f'protocol: {label})'}\n"
+            f"  whole table: mklbench table {self.table.name} --recorded"
         )
-
-    def _protocol(self) -> str:
-        label = self.slot.protocol.label
-        if not self.differences:
-            return f"protocol: {label})"
-        return f"nearest protocol: {label})\n  which has {' '.join(self.differences)}"
 
 
 def position_of(cell: Cell) -> Position | None:
-    """Return the position of a paper's table that is nearest to a run; None if there is none."""
+    """Return the position of a paper's table that is nearest to a run; None if there is none.
+
+    That is the one that differs in the fewest options, first of all in those of its column, then in
+    choices of groups.
+    """
     mine = identity_of(cell.config, "")
     target = mine["algo"]["_target_"]
     found = [
-        (Position(table, slot, metric, differences), misfits)
+        Position(table, slot, metric, _differences(mine, other))
         for table, slot, metric, other in _candidates(cell.data, target.split(".")[-2])
         if other["algo"]["_target_"] == target
-        for differences in [_differences(mine, other)]
-        for misfits in [sum(text.partition("=")[0] in _paths(slot) for text in differences)]
     ]
-    nearest = min(found, key=_distance, default=None)
-    return None if nearest is None else nearest[0]
 
+    def distance(position: Position) -> tuple[int, int, int]:
+        named = {text.partition("=")[0].lstrip("+") for text in position.slot.column.overrides}
+        differing = [text.partition("=")[0] for text in position.differences]
+        choices = sum("." not in name for name in differing)
+        return sum(name in named for name in differing), choices, len(differing)
 
-def _distance(found: tuple[Position, int]) -> tuple[int, int, int]:
-    """Return how far a position is: another choice of a group is farther than another option."""
-    position, misfits = found
-    choices = sum("." not in text.partition("=")[0] for text in position.differences)
-    return misfits, choices, len(position.differences)
-
-
-def _paths(slot: Slot) -> set[str]:
-    """Return the options that the column of a position is defined by."""
-    return {override.partition("=")[0].lstrip("+") for override in slot.column.overrides}
+    return min(found, key=distance, default=None)
 
 
 @cache
@@ -101,17 +94,16 @@ def _candidates(data: str, algo: str) -> Sequence[tuple[PaperTable, Slot, str, M
                 override.startswith(f"algo={algo}") for override in slot.overrides
             ):
                 continue
-            if metric := _published(table, slot):
+            printed = [
+                name
+                for name in slot.column.metrics
+                if (slot.row.name, slot.column.name, name) in table.published
+                and not METRICS[name].compared_by_ratio
+            ]
+            if printed:
                 identity = identity_of(configs.config_of(slot.overrides), "")
-                found.append((table, slot, metric, identity))
+                found.append((table, slot, printed[0], identity))
     return found
-
-
-def _published(table: PaperTable, slot: Slot) -> str | None:
-    """Return the first metric that the paper prints there and that can be judged."""
-    names = (name for name in slot.column.metrics if not METRICS[name].compared_by_ratio)
-    place = (slot.row.name, slot.column.name)
-    return next((name for name in names if (*place, name) in table.published), None)
 
 
 def _differences(mine: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[str, ...]:

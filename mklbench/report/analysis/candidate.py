@@ -5,11 +5,12 @@ The others are known by their scores alone: a hundredth of their records, which 
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+from pandas import DataFrame, read_csv
 
 from mklbench import resources
 from mklbench.config import compose, declared, run_config
@@ -21,8 +22,6 @@ from mklbench.report.analysis.assemble import Place, Report, SlotRecords
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Column, PaperTable, Row, Slot
-
-_COLUMNS = ("row", "column", "protocol", "split", "accuracy", "seconds")
 
 
 def scores_path(results: Path, table: str) -> Path:
@@ -37,68 +36,26 @@ def to_scores(report: Report) -> str:
     the kernels and the fit.
     """
     seconds = METRICS["total_time"]
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for place, (_, found) in report.slots.items():
-        for record in found.done if found.status == DONE else ():
-            spent = seconds.value(record)
-            shown = "" if spent is None else f"{spent:.3g}"
-            writer.writerow([*place, record.split, record.accuracy, shown])
-    return stream.getvalue()
+    lines = [
+        [*place, record.split, record.accuracy, seconds.value(record)]
+        for place, (_, found) in report.slots.items()
+        if found.status == DONE
+        for record in found.done
+    ]
+    scores = DataFrame(lines, columns=["row", "column", "protocol", "split", "accuracy", "seconds"])
+    scores["seconds"] = [f"{spent:.3g}" if spent == spent else "" for spent in scores["seconds"]]
+    return scores.to_csv(index=False)
 
 
-class Scores:
-    """Finds the recorded scores of every place of a table (a `Finder`).
-
-    Parameters
-    ----------
-    table : PaperTable
-        A table that ranks methods.
-
-    Raises
-    ------
-    InputError
-        If there are none.
-    """
-
-    def __init__(self, table: PaperTable) -> None:
-        path = scores_path(resources.recorded_results(), table.name)
-        if not path.is_file():
-            raise InputError(
-                f"--table {table.name} has no recorded scores: {path} does not exist; mklbench "
-                f"reproduce {table.name} writes it."
-            )
-        self._records: dict[Place, list[Record]] = {}
-        self._seconds: dict[Place, float] = {}
-        with path.open(encoding="utf-8", newline="") as file:
-            for line in csv.DictReader(file):
-                place = (line["row"], line["column"], line["protocol"])
-                self._records.setdefault(place, []).append(_record(line))
-                self._seconds[place] = self._seconds.get(place, 0.0) + float(line["seconds"] or 0)
-
-    def __call__(self, slot: Slot) -> SlotRecords:
-        """Return what there is for a place of the table; cells that are not done have nothing."""
-        found = self._records.get(slot.place, [])
-        return SlotRecords(DONE if found else "missing", found, len(found))
-
-    def seconds(self, place: Place) -> float | None:
-        """Return what all splits of a cell took; None unless it is done."""
-        return self._seconds.get(place)
-
-
-def _record(line: dict[str, str]) -> Record:
-    return Record(
-        key="",
-        algo="",
-        kernel="",
-        data="",
-        search="",
-        split=int(line["split"]),
-        accuracy=float(line["accuracy"]),
-        status=DONE,
-        provenance={},
-    )
+def _scores(table: PaperTable) -> DataFrame:
+    """Return the recorded scores of a table that ranks methods, a line a split."""
+    path = scores_path(resources.recorded_results(), table.name)
+    if not path.is_file():
+        raise InputError(
+            f"--table {table.name} has no recorded scores: {path} does not exist; mklbench "
+            f"reproduce {table.name} writes it."
+        )
+    return read_csv(path)
 
 
 # The column of a comparison whose kernels a candidate gets that takes a bank.
@@ -173,19 +130,15 @@ def _column(table: PaperTable, overrides: Sequence[str], config_dir: str | None)
 
 def _cheapest(table: PaperTable) -> tuple[Row, ...]:
     """Return the sets of least recorded seconds among those on which every method is recorded."""
-    scores = Scores(table)
-    seconds = {}
-    for slot in table.slots():
-        of_all = all(_is_on(column, slot.row) for column in table.columns)
-        spent = scores.seconds(slot.place)
-        if slot.column.name == WITH_ITS_KERNELS and of_all and spent is not None:
-            seconds[slot.row.name] = spent
-    kept = sorted(seconds, key=lambda name: seconds[name])[:_QUICK]
+    scores = _scores(table)
+    seconds = scores[scores["column"] == WITH_ITS_KERNELS].groupby("row")["seconds"].sum()
+    of_all = [
+        row.name
+        for row in table.rows
+        if all(column.rows is None or row.name in column.rows for column in table.columns)
+    ]
+    kept = seconds[seconds.index.isin(of_all)].nsmallest(_QUICK).index
     return tuple(row for row in table.rows if row.name in kept)
-
-
-def _is_on(column: Column, row: Row) -> bool:
-    return column.rows is None or row.name in column.rows
 
 
 def _on(column: Column, rows: Sequence[Row]) -> Column:
@@ -209,8 +162,18 @@ class CandidateFinder:
 
     def __init__(self, table: PaperTable, store: Store) -> None:
         self.own = CellFinder(store)
-        self._recorded = Scores(table)
+        unnamed: dict[str, Any] = dict.fromkeys(("key", "algo", "kernel", "data", "search"), "")
+        self._recorded: dict[Place, list[Record]] = {}
+        one: Any
+        for one in _scores(table).itertuples():
+            record = Record(
+                **unnamed, split=one.split, accuracy=one.accuracy, status=DONE, provenance={}
+            )
+            self._recorded.setdefault((one.row, one.column, one.protocol), []).append(record)
 
     def __call__(self, slot: Slot) -> SlotRecords:
-        """Return what there is for a place of the table."""
-        return (self.own if slot.column.name == NAME else self._recorded)(slot)
+        """Return what there is for a place of the table; cells that are not done have nothing."""
+        if slot.column.name == NAME:
+            return self.own(slot)
+        found = self._recorded.get(slot.place, [])
+        return SlotRecords(DONE if found else "missing", found, len(found))

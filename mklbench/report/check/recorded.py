@@ -7,10 +7,8 @@ split of it and writes what it gives to ``records/algorithms.jsonl``.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -28,13 +26,12 @@ from mklbench.experiments.records import (
     write_sums,
 )
 from mklbench.experiments.store import Store
-from mklbench.reader import read
 from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.check.comparison import Finding, Outcome
 from mklbench.report.check.rerun import Rerun, run_again
 from mklbench.report.layout.entries import JUDGEMENTS
-from mklbench.report.loading import TableWhere, load_table
+from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import Slot
 from mklbench.report.table.part import first_splits
 
@@ -57,51 +54,30 @@ class CheckedRun:
         return Cell.from_overrides(first_splits(self.slot, 1).overrides)
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """One entry of the file: a position of a table."""
-
-    table: str
-    row: str
-    column: str
-    protocol: str
-
-
-@dataclass(frozen=True)
-class _File:
-    """The file as it is written."""
-
-    cells: tuple[_Entry, ...] = ()
-
-
 def load_check(path: Path | None = None, tables: Sequence[str] = ()) -> list[CheckedRun]:
     """Load ``configs/check.yaml``, or the file given, as far as it is of some tables, or of all.
 
     Raises
     ------
     InputError
-        If an entry is wrong, missing or unknown, or names a run that its table does not have, or
-        there is none of a table.
+        If an entry names a run that its table does not have, or there is none of a table.
     """
-    path = path or resources.configs() / "check.yaml"
-    where = TableWhere((path.name,))
-    file = read(_File, resources.read_yaml(path), where)
-    if not file.cells:
-        raise InputError(f"{path.name}: cells is empty: name at least one run to check.")
-    named = {entry.table for entry in file.cells}
+    entries = resources.read_yaml(path or resources.configs() / "check.yaml")["cells"]
+    named = {entry["table"] for entry in entries}
     for name in tables:
         if name not in named:
             raise unknown("table to check", name, named)
-    load = cache(load_table)
+    slots = {
+        name: {slot.place: slot for slot in load_table(name).slots()}
+        for name in sorted(named.intersection(tables or named))
+    }
     found = []
-    for at, entry in enumerate(file.cells):
-        if tables and entry.table not in tables:
-            continue
-        slots = {" ".join(slot.place): slot for slot in load(entry.table).slots()}
-        name = f"{entry.row} {entry.column} {entry.protocol}"
-        if name not in slots:
-            raise unknown(f"{(where / 'cells').item(at)}: cell of {entry.table}", name, slots)
-        found.append(CheckedRun(entry.table, slots[name]))
+    for entry in (entry for entry in entries if entry["table"] in slots):
+        of_table, place = slots[entry["table"]], (entry["row"], entry["column"], entry["protocol"])
+        if place not in of_table:
+            names = map(" ".join, of_table)
+            raise unknown(f"check.yaml: position of {entry['table']}", " ".join(place), names)
+        found.append(CheckedRun(entry["table"], of_table[place]))
     return found
 
 
@@ -269,7 +245,9 @@ def _compared_verdicts(name: str, recorded: Path) -> Finding:
         return Finding(subject, Outcome.NOT_CHECKED, why)
     report = assemble(load_table(name), CellFinder(_of_table(recorded, name)))
     before = _read_verdicts(recorded / "tables" / f"{name}.csv")
-    now = {place: str(number.verdict or "") for place, number in report.numbers.items()}
+    now: dict[tuple[str, ...], str] = {
+        place: str(number.verdict or "") for place, number in report.numbers.items()
+    }
     moved = [
         f"{' '.join(place)}: {now.get(place, 'gone') or 'none'}, "
         f"recorded {before.get(place, 'nowhere') or 'none'}"
@@ -283,20 +261,18 @@ def _compared_verdicts(name: str, recorded: Path) -> Finding:
     return Finding(subject, Outcome.SAME, text or "nothing to judge")
 
 
-def _read_verdicts(path: Path) -> dict[tuple[str, str, str, str], str]:
+def _read_verdicts(path: Path) -> dict[tuple[str, ...], str]:
+    from pandas import read_csv
+
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return {
-                (line["row"], line["column"], line["protocol"], line["metric"]): line["verdict"]
-                for line in csv.DictReader(file)
-            }
+        table = read_csv(path, dtype=str, keep_default_na=False)
     except OSError as error:
         raise InputError(
             f"There is nothing to check against: {path} cannot be read; "
             f"mklbench reproduce {path.stem} writes it."
         ) from error
-    except KeyError as error:
-        raise InputError(f"{path} is no table of results: it lacks the column {error}.") from error
+    places = zip(*(table[name] for name in ("row", "column", "protocol", "metric")), strict=True)
+    return dict(zip(places, table["verdict"], strict=True))
 
 
 def _of_table(recorded: Path, name: str) -> RecordFile:

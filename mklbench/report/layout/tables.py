@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.analysis.growth import size_at
@@ -21,19 +21,6 @@ from mklbench.report.table.verdict import JUDGING, Verdict
 Shown = Sequence[tuple[Column, str]]  # columns of the paper's table: a method and a metric
 
 
-@dataclass(frozen=True)
-class Best:
-    """Of the protocols beside the paper's the one under which most published numbers match.
-
-    `n_matching` of the `n_judged` numbers do; it is one of `n_protocols`.
-    """
-
-    protocol: Protocol
-    n_matching: int
-    n_judged: int
-    n_protocols: int
-
-
 def mirror(report: Report) -> Iterator[Part]:
     """Yield the paper's table: its rows and columns, with what was measured below each row.
 
@@ -42,15 +29,17 @@ def mirror(report: Report) -> Iterator[Part]:
     """
     table = report.table
     shown = _published_columns(table)
-    best, protocols = best_of_the_others(report), mirrored(report)
     yield "## Beside the paper"
-    yield from _lines_by_protocol(report, shown, protocols, of_paper=True)
+    yield from _lines_by_protocol(report, shown, mirrored(report), of_paper=True)
     yield _legend(report)
-    if best is not None and best.n_protocols > 1:
+    others = others_by_matches(report)
+    if len(others) > 1:
+        verdicts = _verdicts(report, others[0])
+        n_judged = sum(verdict in JUDGING for verdict in verdicts)
         yield (
-            f'"{label_of(table, best.protocol)}" is the one of {best.n_protocols} other '
-            f"protocols under which most published numbers match: {best.n_matching} of the "
-            f"{best.n_judged} that are judged there."
+            f'"{label_of(table, others[0])}" is the one of {len(others)} other '
+            "protocols under which most published numbers match: "
+            f"{verdicts.count(Verdict.MATCH)} of the {n_judged} that are judged there."
         )
     yield from time_note(report, (METRICS[name] for _, name in shown))
     if table.baseline is not None:
@@ -59,8 +48,7 @@ def mirror(report: Report) -> Iterator[Part]:
 
 def mirrored(report: Report) -> list[Protocol]:
     """Return the protocols that a page begins with: the paper's, and the best of the others."""
-    best = best_of_the_others(report)
-    return _leading(report.table) + ([] if best is None else [best.protocol])
+    return [*_leading(report.table), *others_by_matches(report)[:1]]
 
 
 def every_protocol(report: Report) -> Iterator[Part]:
@@ -71,29 +59,24 @@ def every_protocol(report: Report) -> Iterator[Part]:
     yield from time_note(report, (METRICS[name] for _, name in shown))
 
 
-def best_of_the_others(report: Report) -> Best | None:
-    """Return the best protocol but those that a page begins with; None where there is none."""
-    table = report.table
-    counts = {
-        protocol.name: [
-            number
-            for (*_, name, _), number in report.numbers.items()
-            if name == protocol.name and number.published is not None and number.measured
-        ]
-        for protocol in table.protocols
-        if protocol not in _leading(table)
-    }
-    others = [protocol for protocol in table.protocols if counts.get(protocol.name)]
-    if not others:
-        return None
+def others_by_matches(report: Report) -> list[Protocol]:
+    """Return the other protocols with published numbers, the one first under which most match."""
 
     def key(protocol: Protocol) -> tuple[int, int, int]:
-        verdicts = [number.verdict for number in counts[protocol.name]]
+        verdicts = _verdicts(report, protocol)
         return verdicts.count(Verdict.MATCH), verdicts.count(Verdict.CLOSE), len(verdicts)
 
-    best = max(others, key=key)
-    n_judged = sum(number.verdict in JUDGING for number in counts[best.name])
-    return Best(best, key(best)[0], n_judged, len(others))
+    others = [one for one in report.table.protocols if one not in _leading(report.table)]
+    return sorted(filter(partial(_verdicts, report), others), key=key, reverse=True)
+
+
+def _verdicts(report: Report, protocol: Protocol) -> list[Verdict | None]:
+    """Return the verdicts on the published numbers that are measured under a protocol."""
+    return [
+        number.verdict
+        for (*_, name, _), number in report.numbers.items()
+        if name == protocol.name and number.published is not None and number.measured
+    ]
 
 
 def label_of(table: PaperTable, protocol: Protocol) -> str:

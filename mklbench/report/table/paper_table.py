@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean, median
 from typing import Any, ClassVar
 
 from mklbench.errors import InputError
@@ -159,6 +160,7 @@ class Claim(ABC):
     at_least: float | None = None
     published: tuple[float, ...] = ()
     n_columns: ClassVar[int | None] = None  # one or more
+    of_several: ClassVar[str] = ""  # the worst of one value a data set, or "median", ...
     kinds: ClassVar[dict[str, type[Claim]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -180,8 +182,10 @@ class Claim(ABC):
         return self.over_sets(self.published) if self.published else None
 
     def over_sets(self, values: Sequence[float]) -> float:
-        """Return what is held against the bound of one value a data set: here the worst."""
-        return max(values) if self.is_upper else min(values)
+        """Return what is held against the bound of one value a data set, as `of_several` says."""
+        rules: dict[str, Callable[[Sequence[float]], float]]
+        rules = {"median": median, "mean": fmean, "largest": max, "smallest": min}
+        return rules[self.of_several or ("largest" if self.is_upper else "smallest")](values)
 
     def holds_for(self, value: float) -> bool:
         """Tell whether a value is on the claimed side of the bound."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mklbench.errors import InputError, nearest, unknown
+from mklbench.errors import InputError, unknown
 from mklbench.report.table.paper_table import Column, PaperTable, Protocol, Row, Slot
 
 
@@ -13,8 +13,7 @@ from mklbench.report.table.paper_table import Column, PaperTable, Protocol, Row,
 class TableSelection:
     """What of a table is asked for; None: all.
 
-    `row`, `column` and `protocol` are a name or a label. The words of a label before a comma stand
-    for all labels that begin so, such as "as printed" for "as printed, C = 1".
+    `row`, `column` and `protocol` are a name or what labels begin with.
     """
 
     row: str | None = None
@@ -60,15 +59,14 @@ def part_of(table: PaperTable, selection: TableSelection) -> TablePart:
         "column": table.columns,
         "protocol": table.protocols,
     }
-    names = {
-        what: _names(f"{table.name}: {what}", text, entries[what])
-        for what, text in selection.given.items()
-    }
+    accepted = [
+        _names(f"{table.name}: {what}", selection.given.get(what), of)
+        for what, of in entries.items()
+    ]
     slots = [
         slot
         for slot in table.slots()
-        for place in [dict(zip(entries, slot.place, strict=True))]
-        if all(place[what] in accepted for what, accepted in names.items())
+        if all(name in names for name, names in zip(slot.place, accepted, strict=True))
     ]
     if not slots:
         asked = ", ".join(f"{what}={text}" for what, text in selection.given.items())
@@ -104,14 +102,10 @@ def first_splits(slot: Slot, n_splits: int) -> Slot:
     return replace(slot, overrides=(*others, f"split.n_splits={n_splits}"))
 
 
-def _names(option: str, text: str, entries: Sequence[Row | Column | Protocol]) -> list[str]:
-    """Return the names of the entries that `text` stands for."""
-    names = [entry.name for entry in entries]
-    if text in names:
-        return [text]
-    found = [e.name for e in entries if e.label == text or e.label.startswith(f"{text},")]
+def _names(option: str, text: str | None, entries: Sequence[Row | Column | Protocol]) -> list[str]:
+    """Return the names of the entries that `text` stands for; None stands for all."""
+    named = [e.name for e in entries if text in (None, e.name)]
+    found = named or [e.name for e in entries if e.label.startswith(str(text))]
     if not found:
-        labels = {entry.label.casefold(): entry.label for entry in entries}
-        either = list((labels | {name.casefold(): name for name in names}).values())
-        raise unknown(option, text, either if nearest(text, either) else names)
+        raise unknown(option, text, [words for e in entries for words in (e.name, e.label)])
     return found

@@ -225,19 +225,10 @@ def test_only_known_tables_can_be_checked(recorded: Path) -> None:
         run_check(["tinny"], results_dir=str(recorded))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("column: ten", "column: tn", "is not known: did you mean none ten fixed"),
-        ("cells:", "cell:", "key=cell is not known: did you mean cells"),
-    ],
-)
-def test_wrong_check_file_is_refused(
-    recorded: Path, tmp_path: Path, old: str, new: str, message: str
-) -> None:
+def test_a_check_of_a_position_that_is_not_there_is_refused(recorded: Path, tmp_path: Path) -> None:
     path = tmp_path / "wrong.yaml"
-    path.write_text(CHECK.replace(old, new), encoding="utf-8")
-    with pytest.raises(InputError, match=message):
+    path.write_text(CHECK.replace("column: ten", "column: tn"), encoding="utf-8")
+    with pytest.raises(InputError, match="is not known: did you mean none ten fixed"):
         load_check(path)
 
 
