@@ -119,7 +119,7 @@ $(VENV)/.installed-bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	@touch $@
 
-bench: $(VENV)/.installed-bench  ## measure speed and memory, as ratios within one run; PARTS=gaps, ikl, peaks or store for a long one
+bench: $(VENV)/.installed-bench  ## measure speed and memory, as ratios within one run; PARTS=gaps, ikl or peaks for a long one
 	$(BIN)/python -m benchmarks $(PARTS)
 
 $(VENV)/.installed-release: $(VENV)/.installed

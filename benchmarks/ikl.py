@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from benchmarks import ikl_prototype
-from benchmarks.metering import Meter, MeteredFamily
 from benchmarks.output import missing, publish, table, write_csv
 from benchmarks.problems import Split, first_split
 from benchmarks.timing import Result
@@ -53,11 +52,9 @@ class Learned:
     error : share of the test part that is misclassified.
     n_test : its size.
     n_kernels : with positive weight.
-    evaluations : of T, at the starts of a search without its gradient.
     n_svm_calls : all masters together.
     seconds : of the processor.
-    search_seconds, gram_seconds, svm_seconds : of these in evaluations of T, in the Gram matrices
-        of masters (not known of the yardstick), and inside LIBSVM.
+    svm_seconds : of these inside LIBSVM.
     """
 
     problem: str
@@ -69,11 +66,8 @@ class Learned:
     error: float
     n_test: int
     n_kernels: int
-    evaluations: int
     n_svm_calls: int
     seconds: float
-    search_seconds: float
-    gram_seconds: float | None
     svm_seconds: float
 
 
@@ -124,28 +118,22 @@ def _by_yardstick(split: Split, C: float) -> Learned:
     started = process_time()
     solution = ikl_prototype.solve(split.X, split.y, C, gamma_max=GEHLER_GAMMA_MAX)
     seconds = process_time() - started
-    meter = Meter(int(solution.history[-1]["evaluations"]))
-    meter.seconds = {"search": solution.history[-1]["search_seconds"]}
-    return _learned(split, C, YARDSTICK, solution, seconds, meter)
+    return _learned(split, C, YARDSTICK, solution, seconds)
 
 
 def _by_ikl(split: Split, C: float, name: str, **options: Any) -> tuple[Learned, Solution]:
-    meter = Meter()
     started = process_time()
-    family = MeteredFamily(_family(split), meter)
     # The yardstick has no independent search, and neither has what is compared with it.
-    solution = ikl.solve(family, split.y, C, explore=0, slide=0, **options)
+    solution = ikl.solve(_family(split), split.y, C, explore=0, slide=0, **options)
     seconds = process_time() - started
-    return _learned(split, C, name, solution, seconds, meter), solution
+    return _learned(split, C, name, solution, seconds), solution
 
 
 def _family(split: Split) -> Family:
     return product_gaussians(split.X, gamma_max=GEHLER_GAMMA_MAX)
 
 
-def _learned(
-    split: Split, C: float, solver: str, solution: Solution, seconds: float, meter: Meter
-) -> Learned:
+def _learned(split: Split, C: float, solver: str, solution: Solution, seconds: float) -> Learned:
     assert solution.thetas is not None
     family = _family(split)
     mixed = zip(solution.weights, solution.thetas, strict=True)
@@ -162,11 +150,8 @@ def _learned(
         error=float(np.mean(np.where(outputs >= 0, 1.0, -1.0) != split.y_test)),
         n_test=len(split.y_test),
         n_kernels=int(np.count_nonzero(solution.weights)),
-        evaluations=meter.evaluations,
         n_svm_calls=solution.n_svm_calls,
         seconds=seconds,
-        search_seconds=meter.seconds["search"],
-        gram_seconds=meter.seconds.get("gram"),
         svm_seconds=solution.svm_seconds,
     )
 
@@ -180,21 +165,17 @@ def _table(compared: Sequence[Sequence[Learned]]) -> str:
             f"{one.objective / learned[0].objective - 1.0:+.1e}",
             f"{100 * one.error:.2f}",
             str(one.n_kernels),
-            str(one.evaluations),
             str(one.n_svm_calls),
             f"{one.seconds:.1f}",
-            _share(one.search_seconds, one),
-            _share(one.gram_seconds, one),
-            _share(one.svm_seconds, one),
+            f"{one.svm_seconds / one.seconds:.0%}",
             f"{learned[0].seconds / one.seconds:.1f}",
         )
         for learned in compared
         for one in learned
     ]
     headers = (
-        "problem", "solver", "J", "J / yardstick - 1", "test error, %", "kernels", "evaluations",
-        "SVM calls", "seconds", "in evaluations", "in Gram matrices", "inside LIBSVM",
-        "yardstick / this, time",
+        "problem", "solver", "J", "J / yardstick - 1", "test error, %", "kernels",
+        "SVM calls", "seconds", "inside LIBSVM", "yardstick / this, time",
     )  # fmt: skip
     legend = (
         "IKL on products of Gaussians, gamma in [0, 30]^D, on the first split of each set, by "
@@ -202,16 +183,11 @@ def _table(compared: Sequence[Sequence[Learned]]) -> str:
         "neither. `yardstick` is `benchmarks/ikl_prototype.py`; "
         f"`{AS_LOW}` is `ikl.solve` with `max_iter` so small that its objective has just come "
         "within 1e-3 of the yardstick's, or below. J is computed anew at the weights that were "
-        "returned. Evaluations are of T, at the starts of a search without its gradient. Seconds "
+        "returned. Seconds "
         "are of the processor, one solve each, in one process one after the other; the machine had "
-        "other work at the same time, so compare them with each other only. The rest of the time "
-        "is the model of the master and the bookkeeping of L-BFGS-B."
+        "other work at the same time, so compare them with each other only."
     )
     return f"{legend}\n\n{table(cells, headers, n_labels=2)}"
-
-
-def _share(seconds: float | None, one: Learned) -> str:
-    return "" if seconds is None else f"{seconds / one.seconds:.0%}"
 
 
 def _results(learned: Sequence[Learned]) -> list[Result]:

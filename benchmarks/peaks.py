@@ -1,4 +1,4 @@
-"""Estimates of memory beside measured peaks: every algorithm and every builder of kernels.
+"""Estimates of memory beside measured peaks, of five algorithms and kernels.
 
 The peaks are those of a process that has done the same on few samples before, over what it held
 then. Blocks of a megabyte and more are mapped each on its own, as large ones always are, so that
@@ -17,11 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.output import publish, table, write_csv
 from benchmarks.processes import Send, forget_peak, limited, peak_megabytes
 from benchmarks.timing import Result
 from mklbench import kernels, multiclass
-from mklbench.algorithms.qnpkl import PRINTED
 from mklbench.kernels.contract import Shape
 from mklbench.optim.fit_memory import fitting
 from mklbench.solution import Solution
@@ -45,7 +43,7 @@ class Fit:
     kernel : name of a function or class of `mklbench.kernels`.
     options, kernel_options : keywords of both.
     n, d : samples and features.
-    n_classes : number of classes; 0 for real targets.
+    targets : whether these are learned, in place of two classes.
     """
 
     algorithm: str
@@ -54,174 +52,55 @@ class Fit:
     kernel_options: Mapping[str, Any] = field(default_factory=dict)
     n: int = 1500
     d: int = 5
-    n_classes: int = 2
+    targets: bool = False
 
     @property
     def name(self) -> str:
         """What is measured, in words."""
         chosen = {**self.kernel_options, **self.options}
         shown = "".join(f", {key}={value}" for key, value in chosen.items())
-        classes = {0: ", targets", 2: ""}.get(self.n_classes, f", {self.n_classes} classes")
-        return f"{self.algorithm} on {self.kernel}, d={self.d}{shown}{classes}"
+        return f"{self.algorithm} on {self.kernel}, d={self.d}{shown}"
 
     def estimate(self) -> float:
         """Return the bytes that are expected."""
-        return fitting(self._builder(), self._solve(), self._shape())
+        return fitting(self._builder(), self._solve(), Shape(self.n, self.d))
 
     def run(self, n: int) -> None:
         """Do it on `n` samples."""
         rng = np.random.default_rng(0)
         X = rng.standard_normal((n, self.d))
-        value = X[:, 0] + X[:, 1] * X[:, 2 % self.d] + 0.5 * rng.standard_normal(n)
-        samples = self._samples(X)
-        operator = self._builder()(samples)
-        solutions = self._fit(operator, value)
-        new = samples[:, : n // 4] if samples.ndim == 3 else samples[: n // 4]
-        multiclass.decision_function(operator, solutions, new)
-
-    def _fit(self, operator: kernels.KernelOperator, value: np.ndarray) -> list[Solution]:
-        if self.n_classes == 0:
-            return [self._solve()(operator, value)]
-        ends = np.quantile(value, np.linspace(0, 1, self.n_classes + 1)[1:-1])
-        return multiclass.fit(self._solve(), operator, np.digitize(value, ends), self.n_classes)
-
-    def _samples(self, X: np.ndarray) -> np.ndarray:
-        if self.kernel == "precomputed":
-            return kernels.gaussian(X).combine(np.ones(1))[None]
-        return X
-
-    def _shape(self) -> Shape:
-        return Shape(self.n, self.d)
+        value = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.standard_normal(n)
+        operator = self._builder()(X)
+        labels = value if self.targets else np.where(value > np.median(value), 1.0, -1.0)
+        solution = self._solve()(operator, labels)
+        multiclass.decision_function(operator, [solution], X[: n // 4])
 
     def _builder(self) -> Callable[..., kernels.KernelOperator]:
-        made = getattr(kernels, self.kernel)
-        if isinstance(made, type):
-            return made(**self.kernel_options)
-        return partial(made, **self.kernel_options)
+        return partial(getattr(kernels, self.kernel), **self.kernel_options)
 
     def _solve(self) -> Callable[..., Solution]:
         module = importlib.import_module(f"mklbench.algorithms.{self.algorithm}")
         return partial(module.solve, **self.options)
 
 
-@dataclass(frozen=True)
-class Split:
-    """One split of a cell, as the command line runs it, on data that are generated.
-
-    Attributes
-    ----------
-    overrides : of the cell.
-    n : rows of the data.
-    """
-
-    overrides: tuple[str, ...]
-    n: int = 2000
-
-    @property
-    def name(self) -> str:
-        """What is measured, in words."""
-        return " ".join(self.overrides)
-
-    def estimate(self) -> float:
-        """Return the bytes that are expected."""
-        from mklbench.experiments.cell_checks import bytes_of_step
-
-        cell = self._cell(self.n)
-        return bytes_of_step(cell, 0)(len(cell.rows(0)[0]))
-
-    def run(self, n: int) -> None:
-        """Do it on data of `n` rows."""
-        from mklbench.experiments.evaluation import run_split
-
-        assert run_split(self._cell(n), 0).status == "done"
-
-    def _cell(self, n: int) -> Any:
-        from mklbench.experiments.cell import Cell
-
-        return Cell.from_overrides([*self.overrides, f"data.n_samples={n}"])
-
-
-Case = Fit | Split
-
 _THREE = {"gammas": [0.1, 0.3, 1.0]}
 _LOOSE = {"C": 1.0, "tol": 1e-2}
-_QUICK = ("search=cv", "search.folds=3", "search.grid.algo.C=[1]")
 
-# One of each kind of estimate.
-_KINDS: tuple[Case, ...] = (
-    Fit("svm", "separate", d=2, kernel_options={"widths": [1.0, 3.0]}),
-    Fit("svm", "Descriptors"),
-    Fit("svm", "Normalised"),
+CASES = (
+    Fit("svm", "gaussian"),
     Fit("mkl", "feature_gaussians", _LOOSE),
     Fit("simplemkl", "gaussians", _LOOSE, _THREE),
-    Fit("vskl", "gaussians", _LOOSE, _THREE, n_classes=3),
     Fit("gmkl", "product_gaussians", {"max_iter": 3}),
-    Fit("nkrr", "linear_features", {"max_iter": 3}, n_classes=0),
-    Split((*_QUICK, "data=twonorm", "algo=svm", "kernel=single", "kernel.widths=[3,10]")),
-    Split(("data=arm", "algo=krr", "kernel=gaussian", "search=ridge", "search.folds=2")),
-)
-
-_BANKS: tuple[tuple[str, Mapping[str, Any], int], ...] = (
-    ("gaussian", {}, 5),
-    ("gaussians", _THREE, 5),
-    ("single", {}, 5),
-    ("separate", {}, 3),
-    ("simplemkl_bank", {}, 3),
-    ("feature_gaussians", {}, 20),
-    ("feature_gaussians", {}, 300),
-    ("feature_widths", {}, 5),
-    ("linear_features", {}, 20),
-    ("product_gaussians", {}, 20),
-    ("isotropic_gaussians", {}, 5),
-    ("precomputed", {}, 5),
-    ("Descriptors", {}, 5),
-    ("Normalised", {"base": "single"}, 5),
-    ("Normalised", {"base": "simplemkl"}, 2),
-    ("Combination", {"how": "product"}, 5),
-    ("Combination", {"base": "single"}, 5),
-    ("Standardised", {}, 5),
-)
-_EXACT = ("mkl", "simplemkl", "hessianmkl", "vskl", "ckl", "ikl")
-
-ALL: tuple[Case, ...] = (
-    *(Fit("svm", name, {}, options, d=d) for name, options, d in _BANKS),
-    *(Fit(name, "gaussians", _LOOSE, _THREE) for name in _EXACT),
-    *(Fit(name, "feature_gaussians", _LOOSE) for name in _EXACT),
-    *(Fit(name, "linear_features", {**_LOOSE, "max_iter": 20}) for name in _EXACT),
-    *(Fit(name, "gaussians", _LOOSE, _THREE, n_classes=4) for name in _EXACT[:5]),
-    # Halves of the kernels in use are counted as many as may be kept, 512 MB: much to few samples.
-    Fit("mkl", "simplemkl_bank", {"tol": 1e-2}, d=3, n=5000),
-    Fit("ikl", "product_gaussians", {"tol": 1e-2}, {"gamma_max": 30.0}),
-    Fit("ikl", "isotropic_gaussians", {"tol": 1e-2}, {"gamma_max": 30.0}),
-    Fit("gmkl", "gaussians", {"max_iter": 5}, _THREE),
-    Fit("gmkl", "product_gaussians", {"max_iter": 5}),
-    Fit("qnpkl", "product_gaussians", {**PRINTED, "max_iter": 5}),
-    Fit("uniform", "product_gaussians"),
-    *(
-        Fit(name, kernel, {}, options)
-        for name in ("align", "alignf", "late_fusion", "best_kernel")
-        for kernel, options in (("gaussians", _THREE), ("feature_gaussians", {}))
-    ),
-    Fit("early_fusion", "Standardised"),
-    Fit("svr", "gaussians", {}, _THREE, n_classes=0),
-    Fit("krr", "gaussians", {}, _THREE, n_classes=0),
-    Fit("krr", "linear_features", {"degree": 2}, n_classes=0),
-    Fit("nkrr", "gaussians", {"max_iter": 5}, _THREE, n_classes=0),
-    Fit("nkrr", "linear_features", {"max_iter": 5}, n_classes=0),
-    Split(("data=twonorm", "algo=mkl", "kernel=feature_gaussians", "search=cv")),
-    Split(("data=twonorm", "algo=vskl", "kernel=simplemkl", "search=cv", "algo.tol=0.1")),
-    Split(("data=arm", "algo=nkrr", "kernel=gaussian", "search=ridge")),
-    Split(("data=twonorm", "algo=svm", "kernel=single", "search=cv")),
-    *_KINDS,
+    Fit("nkrr", "linear_features", {"max_iter": 3}, targets=True),
 )
 
 
-def measure(cases: Sequence[Case]) -> Iterator[tuple[Case, float]]:
+def measure(cases: Sequence[Fit]) -> Iterator[tuple[Fit, float]]:
     """Yield each case with its measured peak in bytes, all of them from one process."""
     return limited(_measured, list(cases), seconds=600.0)
 
 
-def _measured(send: Send, cases: Sequence[Case]) -> None:
+def _measured(send: Send, cases: Sequence[Fit]) -> None:
     library = ctypes.CDLL(None) if sys.platform == "linux" else None
     if library is not None and hasattr(library, "mallopt"):
         library.mallopt(_MMAP_THRESHOLD, _MEGABYTE)
@@ -237,27 +116,15 @@ def _measured(send: Send, cases: Sequence[Case]) -> None:
 
 def run() -> list[Result]:
     """Return how far the estimates are off, having written them to ``results/bench/peaks``."""
-    rows = []
-    for case, measured in measure(ALL):
-        expected = case.estimate()
-        rows.append((case.name, case.n, measured / 1e6, expected / 1e6, expected / measured))
-        print(f"{expected / measured:.2f}  {case.name}", file=sys.stderr, flush=True)
-    headers = ("what", "n", "measured_mb", "estimated_mb", "ratio")
-    write_csv("peaks.csv", [dict(zip(headers, row, strict=True)) for row in rows])
-    shown = [
-        (name, str(n), f"{a:.0f}", f"{b:.0f}", f"{ratio:.2f}") for name, n, a, b, ratio in rows
-    ]
-    publish(
-        "peaks.md",
-        "Estimated and measured memory",
-        table(shown, ("what", "n", "measured, MB", "estimated, MB", "ratio"), 1),
-    )
-    ratios = [row[4] for row in rows]
-    return [
-        Result(
-            f"estimated memory / measured peak, {len(rows)} fits and splits",
-            f"{min(ratios):.2f} to {max(ratios):.2f}",
-            f"{1 / WITHIN:.2f} to {WITHIN}",
-            min(ratios) >= 1 / WITHIN and max(ratios) <= WITHIN,
+    results = []
+    for case, measured in measure(CASES):
+        ratio = case.estimate() / measured
+        results.append(
+            Result(
+                f"estimated memory / measured peak, {case.name}, n = {case.n}",
+                f"{ratio:.2f} ({measured / 1e6:.0f} MB)",
+                f"{1 / WITHIN:.2f} to {WITHIN:g}",
+                1 / WITHIN <= ratio <= WITHIN,
+            )
         )
-    ]
+    return results

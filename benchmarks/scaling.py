@@ -8,6 +8,7 @@ takes longer than `LIMIT_SECONDS` for one problem is not asked for larger ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -79,14 +80,9 @@ def _records(growths: Sequence[Growth]) -> list[dict[str, object]]:
         {
             "growing": growth.sweep.axis,
             "solver": growth.solver,
-            "n_samples": point.n_samples,
-            "n_kernels": point.n_kernels,
             "tol": TOL,
             "C": C,
-            "reached": point.reached,
-            "svm_calls": point.svm_calls,
-            "seconds": point.seconds,
-            "svm_seconds": point.svm_seconds,
+            **asdict(point),
             "exponent": growth.law and growth.law[0],
         }
         for growth in growths

@@ -196,7 +196,7 @@ class TestEstimates:
         assert 80 < large / small < 100
 
     def test_matrices_of_exact_mkl_are_those_of_the_page(self) -> None:
-        """`make bench PARTS=peaks` measures them, and those of every other algorithm."""
+        """`make bench PARTS=peaks` measures others."""
         page = (Path(__file__).parents[1] / "docs" / "scale.md").read_text(encoding="utf-8")
         assert "Measured, 26 n² in all for inner products" in page
         solve = partial(mkl.solve, method="libsvm")
