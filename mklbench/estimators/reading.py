@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Kernels that the summary in notebooks tells.
-_TOLD = 5
 # Kernels of which tables list all; of more they list those in use.
 _MOST_LISTED = 10_000
 
@@ -92,7 +89,7 @@ class ReadableModel:
         check_is_fitted(self)
         import pandas as pd
 
-        names, weights, _ = self._labelled()
+        names, weights = self._labelled()
         if len(weights) == 1:
             labelled: Any = pd.Series(weights[0], index=pd.Index(names, name="kernel"))
             labelled.name = "weight"
@@ -107,8 +104,8 @@ class ReadableModel:
         order = np.argsort(-sizes.to_numpy(), kind="stable")
         return cast("pd.Series | pd.DataFrame", labelled.iloc[order])
 
-    def _labelled(self) -> tuple[list[str], Array, int]:
-        """Return names and weights (k, M), one row a problem, and the number of kernels there are.
+    def _labelled(self) -> tuple[list[str], Array]:
+        """Return names and weights (k, M), one row a problem.
 
         Of too many kernels those in use are listed alone.
         """
@@ -119,35 +116,13 @@ class ReadableModel:
             listed = np.arange(len(names))
             if len(names) > _MOST_LISTED:
                 listed = np.flatnonzero(weights.any(axis=0))
-            return [names[m] for m in listed.tolist()], weights[:, listed], len(names)
+            return [names[m] for m in listed.tolist()], weights[:, listed]
         every = list(dict.fromkeys(name for own in names for name in own))
         place = {name: m for m, name in enumerate(every)}
         weights = np.zeros((len(given), len(every)))
         for row, own, values in zip(weights, names, given, strict=True):
             row[[place[name] for name in own]] = values
-        return every, weights, len(every)
-
-    def _get_fitted_attr_html(self, doc_link: str = "") -> _WithSummary:
-        """Return the fitted attributes as scikit-learn shows them, below a summary."""
-        attributes = super()._get_fitted_attr_html(doc_link)  # type: ignore[misc]
-        return _WithSummary(self._summary(), attributes)
-
-    def _summary(self) -> list[tuple[str, str]]:
-        """Return what a reader asks first, as pairs of a question and its answer."""
-        names, weights, n_kernels = self._labelled()
-        n_active = [int(np.count_nonzero(row)) for row in weights]
-        sizes = np.abs(weights).mean(axis=0)
-        largest = np.argsort(-sizes, kind="stable")[: min(_TOLD, max(n_active))]
-        shown = weights.mean(axis=0)
-        n_samples = len(self.solutions_[0].dual_coef)
-        return [
-            ("kernels in use", f"{_listed(n_active)} of {n_kernels}"),
-            ("largest weights", "\n".join(f"{shown[m]:.3g}  {names[m]}" for m in largest)),
-            ("support vectors", f"{len(self.support_)} of {n_samples} samples"),
-            ("objective", _listed(np.atleast_1d(self.objective_).tolist(), "{:.6g}")),
-            ("gap", _listed(np.atleast_1d(self.gap_).tolist(), "{:.1e}")),
-            ("SVM calls", _listed([solution.n_svm_calls for solution in self.solutions_])),
-        ]
+        return every, weights
 
 
 def names_of(
@@ -182,34 +157,8 @@ def names_of(
     return [of_all[end - len(each) : end] for each, end in zip(found, ends, strict=True)]
 
 
-class _WithSummary:
-    """A table of pairs, and below it what scikit-learn shows of a fitted estimator."""
-
-    def __init__(self, summary: Sequence[tuple[str, str]], attributes: Any) -> None:
-        self._summary, self._attributes = summary, attributes
-
-    def __len__(self) -> int:
-        return len(self._summary) + len(self._attributes)
-
-    def _repr_html_inner(self) -> str:
-        rows = "".join(
-            f'<tr class="default"><td class="param">{escape(question)}</td>'
-            f'<td style="text-align: left; white-space: pre-line">{escape(answer)}</td></tr>'
-            for question, answer in self._summary
-        )
-        return (
-            '<div class="estimator-table"><details open><summary>What was learned</summary>'
-            f'<table class="parameters-table"><tbody>{rows}</tbody></table></details></div>'
-            f"{self._attributes._repr_html_inner()}"
-        )
-
-
 def one_or_all(values: list[float]) -> float | Array:
     return float(values[0]) if len(values) == 1 else np.array(values)
-
-
-def _listed(values: Sequence[float], form: str = "{}") -> str:
-    return ", ".join(form.format(value) for value in values)
 
 
 class Printer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache, partial
 from typing import Any
 
@@ -13,7 +12,6 @@ from every_kernel import KINDS_FIRST, NAMES, QUICK
 from sklearn.base import is_classifier
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mklbench
@@ -136,48 +134,3 @@ def test_gram_matrices_go_by_their_numbers() -> None:
     assert MKL(kernel="precomputed").fit(stack, y).kernel_names_ == names
     rows = pd.DataFrame({"row": np.arange(len(y))})
     assert MKL(kernel=Precomputed(stack)).fit(rows, y).kernel_names_ == names
-
-
-class TestNotebooks:
-    """What is shown in a notebook."""
-
-    def test_a_fitted_model_shows_what_was_learned(self) -> None:
-        model = fitted("MKL", 2)
-        shown = text_of(model._repr_html_())
-        first = model.kernel_weights(sort=True).index[0]
-        assert "What was learned" in shown
-        assert first in shown
-        assert f"{np.count_nonzero(model.weights_)} of {len(model.weights_)}" in shown
-        assert f"{len(model.support_)} of {len(flowers(2)[1])} samples" in shown
-
-    def test_of_several_classes_each_has_its_numbers(self) -> None:
-        model = fitted("MKL", 3)
-        counts = ", ".join(str(np.count_nonzero(row)) for row in model.weights_)
-        assert f"{counts} of {model.weights_.shape[1]}" in text_of(model._repr_html_())
-
-    def test_an_unfitted_model_shows_its_parameters_alone(self) -> None:
-        shown = text_of(MKL(C=12.5)._repr_html_())
-        assert "12.5" in shown
-        assert "What was learned" not in shown
-
-    def test_inside_of_a_pipeline_too(self) -> None:
-        X, y = flowers(2)
-        pipeline = make_pipeline(StandardScaler(), MKL()).fit(X, y)
-        assert "What was learned" in text_of(pipeline._repr_html_())
-
-    @pytest.mark.parametrize("name", KINDS_FIRST)
-    def test_every_estimator_can_be_shown(self, name: str) -> None:
-        assert "kernels in use" in text_of(fitted(name, 3)._repr_html_())
-
-    def test_names_are_escaped(self) -> None:
-        X, y = flowers(2)
-        hostile = X.set_axis(["<script>", "a&b", "c", "d"], axis=1)
-        shown = MKL(kernel="linear_features").fit(hostile, y)._repr_html_()
-        assert "linear on <script>" not in shown
-        assert "linear on &lt;script&gt;" in shown
-
-
-def text_of(html: str) -> str:
-    """Return what is read of a page: without its style, scripts and tags."""
-    plain = re.sub(r"<(style|script)\b.*?</\1>", "", html, flags=re.DOTALL)
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", plain))
