@@ -2,7 +2,7 @@
 
 - `WeightsDisplay`: the kernels in use by name, largest weight first.
 - `PathDisplay`: the weights along C.
-- `AlignmentDisplay`: how alike kernels are, and their Gram matrices ordered by class.
+- `AlignmentDisplay`: how alike kernels are.
 - `ConvergenceDisplay`: objective and gap along the SVM calls of a fit.
 
 Each keeps what it draws, so that it can be drawn again: ``display.plot(ax=ax)``. An estimator may

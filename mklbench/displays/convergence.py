@@ -69,15 +69,15 @@ class ConvergenceDisplay:
         self.tol = tol
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, ax: Axes | Sequence[Axes] | None = None) -> Self:
         """Draw the convergence of a fitted estimator.
 
         Parameters
         ----------
         estimator : estimator
             A fitted estimator of mklbench, or a pipeline or a search that ends in one.
-        ax : matplotlib Axes or None, default=None
-            What to draw in; a new figure if not given.
+        ax : matplotlib Axes, two of them or None, default=None
+            What to draw in, as for `plot`.
 
         Returns
         -------
@@ -97,27 +97,23 @@ class ConvergenceDisplay:
         tol = getattr(model, "tol", None) if has_gaps else None
         return cls(histories, classes, tol).plot(ax=ax)
 
-    def plot(self, *, ax: Axes | None = None) -> Self:
+    def plot(self, *, ax: Axes | Sequence[Axes] | None = None) -> Self:
         """Draw the lines.
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            What to draw in, divided into two panels where the gap was noted; a new figure if not
+        ax : matplotlib Axes, two of them or None, default=None
+            What to draw the objective in, and the gap where there are two; a new figure if not
             given.
 
         Returns
         -------
         ConvergenceDisplay
             The display itself.
-
-        Raises
-        ------
-        InputError
-            If `ax` is no axes.
         """
         panels = [name for name in _PANELS if all(name in each[0] for each in self.histories)]
         self.axes_ = panels_or_new(ax, len(panels))
+        panels = panels[: len(self.axes_)]
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.get_figure()
         places, unit = self._places()

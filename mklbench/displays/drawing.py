@@ -29,29 +29,17 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     return new
 
 
-def panels_or_new(ax: Axes | None, n_panels: int) -> Any:
-    """Return an array of panels above each other, in the place of axes or in a new figure."""
-    if ax is None:
-        from matplotlib import pyplot
+def panels_or_new(ax: Axes | Sequence[Axes] | None, n_panels: int) -> Any:
+    """Return axes (n_panels,): no more than are given, or new ones above each other."""
+    if ax is not None:
+        return np.ravel(np.asarray(ax, dtype=object))[:n_panels]
+    from matplotlib import pyplot
 
-        size = (7.0, 1.0 + 2.3 * n_panels)
-        _, panels = pyplot.subplots(
-            n_panels, sharex=True, squeeze=False, figsize=size, layout="constrained"
-        )
-        return panels[:, 0]
-    whole = axes_or_new(ax, 0.0, 0.0)
-    if n_panels == 1:
-        return np.array([whole])
-    whole.set_axis_off()
-    step = 1.0 / (n_panels - 0.1)
-    insets = [
-        whole.inset_axes((0.0, 1.0 - i * step - 0.9 * step, 1.0, 0.9 * step))
-        for i in range(n_panels)
-    ]
-    for inset in insets[:-1]:
-        inset.sharex(insets[-1])
-        inset.tick_params(labelbottom=False)
-    return np.array(insets)
+    size = (7.0, 1.0 + 2.3 * n_panels)
+    _, panels = pyplot.subplots(
+        n_panels, sharex=True, squeeze=False, figsize=size, layout="constrained"
+    )
+    return panels[:, 0]
 
 
 def wrapped(name: str, width: int = _WIDTH) -> str:

@@ -78,25 +78,20 @@ def chosen_kernels(
     kernels: Sequence[str | int] | None,
     top_k: int | None,
 ) -> dict[str, Callable[[], Array]]:
-    """Return functions that form the Gram matrices of kernels of a fitted model, by their names.
+    """Return what computes the Gram matrices of kernels of a model by name, the learned one last.
 
     Parameters
     ----------
     model : KernelEstimator
-        The fitted model.
+        A fitted estimator; of one on a family there is the learned kernel alone.
     X : array_like of shape (n, d)
-        Samples, on which the kernels are built again.
+        Samples.
     y : array_like of shape (n,)
-        Their targets.
+        Their targets, of which some kernels depend.
     kernels : sequence of str or int, or None
-        The names of kernels, or their numbers; None for those of the largest weights.
+        The names or numbers of kernels; those of the largest weights if None.
     top_k : int or None
-        Maximum number of these; None for all in use.
-
-    Returns
-    -------
-    dict of str to callable
-        The kernels, and what the model has made of them where that is one kernel.
+        Maximum number of kernels if `kernels` is not given; None for all in use.
 
     Raises
     ------
@@ -104,86 +99,51 @@ def chosen_kernels(
         If a kernel is not known, or `top_k` is out of range.
     """
     operator = model._kernels_on(X, y)
-    available = _base_kernels(model, operator, in_use=kernels is None)
-    learned = _learned_kernels(model, operator)
+    names = list(model.kernel_names_) if isinstance(operator, Bank) else []
     if kernels is not None:
-        names = list(available)
-        chosen = [_known(kernel, names) for kernel in kernels]
+        numbers = [_number(kernel, names) for kernel in kernels]
     else:
-        table = model.kernel_weights(sort=True)
-        used = table.index[(table.to_numpy().reshape(len(table), -1) != 0).any(axis=1)]
-        chosen = [name for name in used[: n_shown(top_k, len(used))] if name in available]
-    return {name: available[name] for name in chosen} | learned
+        sizes = np.zeros(len(names))
+        if names:
+            sizes = np.mean([np.abs(s.weights) for s in model.solutions_], axis=0)
+        used = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        numbers = used[: n_shown(top_k, len(used))].tolist()
+    chosen: dict[str, Callable[[], Array]]
+    chosen = {names[m]: partial(_single, operator, m) for m in numbers}
+    if hasattr(model, "combined_kernel"):
+        chosen[LEARNED] = partial(_learned, operator, model.solutions_)
+    return chosen
 
 
-def _base_kernels(
-    model: KernelEstimator, operator: KernelOperator, in_use: bool
-) -> dict[str, Callable[[], Array]]:
-    """Return the kernels that are combined: of a bank, or members of a family.
-
-    Of a bank those in use may be enough.
-    """
-    names = model.kernel_names_
-    if isinstance(operator, Bank):
-        weights = np.array([solution.weights for solution in model.solutions_])
-        chosen = np.flatnonzero(weights.any(axis=0)) if in_use else np.arange(len(names))
-        return {names[m]: partial(_single, operator, m) for m in chosen.tolist()}
-    if model.thetas_ is None:
-        return {}
-    by_problem = [names] if isinstance(names[0], str) else names
-    return {
-        name: partial(operator.gram, theta)
-        for own, solution in zip(by_problem, model.solutions_, strict=True)
-        if solution.thetas is not None
-        for name, theta in zip(own, solution.thetas, strict=True)
-    }
+def _single(operator: KernelOperator, m: int) -> Array:
+    """Return the Gram matrix (n, n) of one kernel of a bank."""
+    return operator.gram(np.eye(operator.n_kernels)[m])
 
 
-def _learned_kernels(
-    model: KernelEstimator, operator: KernelOperator
-) -> dict[str, Callable[[], Array]]:
-    """Return the kernel of the decision function, where there is one for all classes.
-
-    Of a single kernel of a family, which has no others to show, it is one a class.
-    """
-    solutions = model.solutions_
-    if solutions[0].members is not None or model.thetas_ is not None:
-        return {}
-    if len(solutions) == 1:
-        return {LEARNED: partial(_power, operator, solutions[0])}
-    if isinstance(operator, Bank):
-        return {}
-    labels = getattr(model, "classes_", range(len(solutions)))
-    return {
-        f"{LEARNED} of class {label}": partial(_power, operator, solution)
-        for label, solution in zip(labels, solutions, strict=True)
-    }
+def _learned(operator: KernelOperator, solutions: Sequence[Solution]) -> Array:
+    """Return the mean (n, n) of the kernels that several problems have learned."""
+    grams = []
+    for solution in solutions:
+        if solution.thetas is None:
+            grams.append(operator.gram(solution.weights) ** solution.degree)
+        else:
+            pairs = zip(solution.weights, solution.thetas, strict=True)
+            grams.append(sum(weight * operator.gram(theta) for weight, theta in pairs))
+    return np.mean(grams, axis=0)
 
 
-def _single(bank: Bank, m: int) -> Array:
-    """Return the Gram matrix of kernel m."""
-    weights = np.zeros(bank.n_kernels)
-    weights[m] = 1.0
-    return bank.combine(weights)
-
-
-def _power(operator: KernelOperator, solution: Solution) -> Array:
-    return operator.gram(solution.weights) ** solution.degree
-
-
-def _known(kernel: str | int, names: list[str]) -> str:
-    """Return the name of a kernel that is given by its name or its number."""
+def _number(kernel: str | int, names: list[str]) -> int:
+    """Return the number of a kernel that is given by its name or its number."""
     if isinstance(kernel, str):
-        if kernel in names:
-            return kernel
-        raise unknown("kernels", kernel, names)
-    is_number = isinstance(kernel, int | np.integer) and not isinstance(kernel, bool)
-    if not is_number or not 0 <= kernel < len(names):
+        if kernel not in names:
+            raise unknown("kernels", kernel, names)
+        return names.index(kernel)
+    if not 0 <= kernel < len(names):
         raise InputError(
             f"kernels has {kernel!r}, but there are {len(names)} kernels: give names, or numbers "
             f"from 0 to {len(names) - 1}."
         )
-    return names[kernel]
+    return kernel
 
 
 def _found(estimator: Any, must_be_fitted: bool) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.displays.drawing import LINE, axes_or_new, colours, listed, n_lines, n_shown, wrapped
 from mklbench.displays.models import fitted_model, model_and_samples
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError
 from mklbench.validation import check_positive
 
 if TYPE_CHECKING:
@@ -114,7 +114,9 @@ class WeightsDisplay:
         InputError
             If an argument is out of range.
         """
-        sizes = np.abs(self.weights).sum(axis=0)
+        import pandas as pd
+
+        sizes, n_classes = np.abs(self.weights).sum(axis=0), len(self.weights)
         n_used = int(np.count_nonzero(sizes))
         n_bars = n_shown(top_k, max(n_used, 1))
         chosen = np.argsort(-sizes, kind="stable")[:n_bars]
@@ -122,40 +124,28 @@ class WeightsDisplay:
         lines = n_bars * n_lines(labels)
         self.ax_ = axes_or_new(ax, 7.5, _MARGINS + LINE * max(lines, 4))
         self.figure_ = self.ax_.get_figure()
-        self._draw(chosen)
+        shown = pd.DataFrame(self.weights[:, chosen].T, columns=listed(self.classes, n_classes))
+        if n_classes > _MOST_CLASSES:
+            shown = shown.sum(axis=1).to_frame()
+        several = shown.shape[1] > 1
+        shown.plot.barh(
+            stacked=True, ax=self.ax_, color=colours(shown.shape[1]), width=0.7, legend=several
+        )
+        self.bars_ = self.ax_.containers[-shown.shape[1] :]
+        if several:
+            self.ax_.legend(title="class", fontsize="small", loc="lower right")
+        else:
+            self.ax_.bar_label(self.bars_[0], fmt="{:.2g}", padding=3, fontsize="small")
+            self.ax_.margins(x=0.12)
         self.ax_.set_yticks(range(n_bars), labels)
         self.ax_.set_ylim(n_bars - 0.5, -0.5)  # the largest above
-        self.ax_.set_xlabel("kernel weight" if len(self.weights) == 1 else self._of_classes())
+        over = "" if n_classes == 1 else f", the sum over {n_classes} classes"
+        self.ax_.set_xlabel(f"kernel weight{over}")
+        self.ax_.set_ylabel("")
         self.ax_.axvline(0.0, color="0.3", linewidth=0.8)
-        shown = f"{n_used} of {len(self.names)} kernels in use"
-        self.ax_.set_title(shown if n_bars >= n_used else f"{shown}, the {n_bars} largest")
+        title = f"{n_used} of {len(self.names)} kernels in use"
+        self.ax_.set_title(title if n_bars >= n_used else f"{title}, the {n_bars} largest")
         return self
-
-    def _draw(self, chosen: np.ndarray) -> None:
-        """Draw the pieces of each class behind those of the classes before, by their signs."""
-        weights = self.weights[:, chosen]
-        if len(weights) > _MOST_CLASSES:
-            weights = weights.sum(axis=0)[None]
-        places = np.arange(len(chosen))
-        ends = {sign: np.zeros(len(chosen)) for sign in (-1, 1)}
-        self.bars_ = []
-        names = listed(self.classes, len(weights))
-        for row, colour, name in zip(weights, colours(len(weights)), names, strict=False):
-            starts = np.where(row < 0, ends[-1], ends[1])
-            bars = self.ax_.barh(places, row, left=starts, color=colour, height=0.7, label=name)
-            self.bars_.append(bars)
-            ends[-1] += np.minimum(row, 0.0)
-            ends[1] += np.maximum(row, 0.0)
-        if len(weights) == 1:
-            texts = [f"{value:.2g}" for value in weights[0]]
-            self.ax_.bar_label(self.bars_[0], texts, padding=3, fontsize="small")
-            self.ax_.margins(x=0.12)
-        else:
-            self.ax_.set_xlim(right=1.04 * self.ax_.get_xlim()[1])
-            self.ax_.legend(title="class", fontsize="small", loc="lower right")
-
-    def _of_classes(self) -> str:
-        return f"kernel weight, the sum over {len(self.weights)} classes"
 
 
 Array = NDArray[np.float64]
@@ -164,8 +154,7 @@ Array = NDArray[np.float64]
 class PathDisplay:
     """The weight of every kernel at each C of a path, on a logarithmic axis.
 
-    Of more than two classes it is their mean, or the path of one class. It is best made by
-    `from_estimator`.
+    Of more than two classes it is their mean. It is best made by `from_estimator`.
 
     Parameters
     ----------
@@ -175,8 +164,6 @@ class PathDisplay:
         The names (M,) of the kernels.
     weights : array_like of shape (n_C, M) or (n_C, k, M)
         The weights at each C, one row a class.
-    classes : sequence or None, default=None
-        The labels (k,) of the classes.
 
     Attributes
     ----------
@@ -197,18 +184,11 @@ class PathDisplay:
     figure_: Any
     lines_: list[Any]
 
-    def __init__(
-        self,
-        C: ArrayLike,
-        names: Sequence[str],
-        weights: ArrayLike,
-        classes: Sequence[Any] | None = None,
-    ) -> None:
+    def __init__(self, C: ArrayLike, names: Sequence[str], weights: ArrayLike) -> None:
         self.C = check_path(C)
         self.names = list(names)
         given = np.asarray(weights, dtype=np.float64)
         self.weights = given[:, None] if given.ndim == 2 else given
-        self.classes = None if classes is None else list(classes)
 
     @classmethod
     def from_estimator(
@@ -218,7 +198,6 @@ class PathDisplay:
         y: ArrayLike,
         *,
         C: ArrayLike,
-        target: object = None,
         top_k: int | None = 10,
         ax: Axes | None = None,
     ) -> Self:
@@ -237,8 +216,6 @@ class PathDisplay:
             Their targets.
         C : array_like of shape (n_C,)
             The box constraints, > 0 and increasing.
-        target : object, default=None
-            The class whose path is drawn; the mean over the classes if not given.
         top_k : int or None, default=10
             So many kernels are named, those of the largest weights; the others are grey.
         ax : matplotlib Axes or None, default=None
@@ -273,19 +250,13 @@ class PathDisplay:
                     "none has a path: give one on a bank of kernels, such as MKL."
                 )
             weights.append(np.atleast_2d(model.weights_))
-        classes = getattr(model, "classes_", None) if len(weights[0]) > 1 else None
-        display = cls(path, model.kernel_names_, np.array(weights), classes)
-        return display.plot(target=target, top_k=top_k, ax=ax)
+        return cls(path, model.kernel_names_, np.array(weights)).plot(top_k=top_k, ax=ax)
 
-    def plot(
-        self, *, target: object = None, top_k: int | None = 10, ax: Axes | None = None
-    ) -> Self:
+    def plot(self, *, top_k: int | None = 10, ax: Axes | None = None) -> Self:
         """Draw the lines.
 
         Parameters
         ----------
-        target : object, default=None
-            The class whose path is drawn; the mean over the classes if not given.
         top_k : int or None, default=10
             So many kernels are named, those of the largest weights; the others are grey.
         ax : matplotlib Axes or None, default=None
@@ -301,7 +272,7 @@ class PathDisplay:
         InputError
             If an argument is out of range.
         """
-        weights = self._of(target)
+        weights, n_classes = self.weights.mean(axis=1), self.weights.shape[1]
         sizes = np.abs(weights).max(axis=0)
         order = np.argsort(-sizes, kind="stable")
         used = order[sizes[order] > 0]
@@ -320,31 +291,11 @@ class PathDisplay:
             self.ax_.plot([], [], color="0.75", linewidth=0.8, label=f"{len(others)} others")
         self.ax_.set_xscale("log")
         self.ax_.set_xlabel("C")
-        self.ax_.set_ylabel(self._called(target))
+        over = "" if n_classes == 1 else f", the mean of {n_classes} classes"
+        self.ax_.set_ylabel(f"kernel weight{over}")
         self.ax_.set_title(f"{len(used)} of {len(self.names)} kernels in use along the path")
         self.ax_.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.01, 1.02))
         return self
-
-    def _of(self, target: object) -> Array:
-        """Return the weights (n_C, M) of one class, or their mean."""
-        if target is None:
-            return self.weights.mean(axis=1)
-        if self.classes is None:
-            raise InputError(
-                f"target={target} is for more than two classes, and here is one path for all: "
-                "leave it out."
-            )
-        if target not in self.classes:
-            raise unknown("target", target, self.classes)
-        return self.weights[:, self.classes.index(target)]
-
-    def _called(self, target: object) -> str:
-        if target is not None:
-            return f"kernel weight of class {target}"
-        n_classes = self.weights.shape[1]
-        return (
-            "kernel weight" if n_classes == 1 else f"kernel weight, the mean of {n_classes} classes"
-        )
 
 
 def check_path(C: ArrayLike) -> Array:
