@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import json
+import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields
 from functools import partial
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,6 +65,9 @@ from mklbench.solution import Solution
 from mklbench.validation import check_finite, columns_called, is_streamed
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
+
+_PARAMETERS = "Parameters\n----------"
 
 # An estimator has the parameters of its `solve` and these, which become kernels and a start,
 # and factors by class, which with those by sample become factors on C, and what is printed,
@@ -96,6 +103,38 @@ class TrainingSet(NamedTuple):
 
 def _combines_kernels(estimator: KernelEstimator) -> bool:
     return estimator._combines
+
+
+@dataclass_transform(eq_default=False)
+def estimator(cls: type[T]) -> type[T]:
+    """Make a dataclass of an estimator, or of what several share, and compose its docstring.
+
+    A class explains the parameters that it adds or that mean something else in it. Those of its
+    bases, and the defaults of all, are put beside them, so that each is explained once.
+    """
+    made: Any = dataclass(eq=False, repr=False)(cls)
+    summary, own, rest = _parts(made)
+    explained = {k: v for base in reversed(made.__mro__[1:]) for k, v in _parts(base)[1].items()}
+    explained |= own
+    entries = []
+    for item in fields(made):
+        if item.name in explained:
+            kind, text = explained[item.name]
+            default = json.dumps(item.default) if isinstance(item.default, str) else item.default
+            entries.append(f"{item.name} : {kind}, default={default}\n{text}")
+    made._written = cls.__doc__
+    made.__doc__ = "\n\n".join([summary, "\n".join([_PARAMETERS, *entries]), *rest])
+    return cls
+
+
+def _parts(cls: type) -> tuple[str, dict[str, tuple[str, str]], list[str]]:
+    """Return the summary of a docstring, kind and text of its parameters, and other sections."""
+    written = inspect.cleandoc(vars(cls).get("_written", cls.__doc__) or "")
+    summary, *sections = re.split(r"\n\n(?=\w+\n-{3,}\n)", written)
+    stated = next((part for part in sections if part.startswith(_PARAMETERS)), "")
+    entries = re.findall(r"^(\w+) : (.+)\n((?: +.+\n?)+)", stated, flags=re.MULTILINE)
+    rest = [part for part in sections if part != stated]
+    return summary, {name: (kind, text.rstrip()) for name, kind, text in entries}, rest
 
 
 class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
@@ -139,6 +178,24 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         Outer iterations of the longest problem, its start included.
     n_features_in_ : int
         Number of features (rows of X at prediction must have as many).
+
+    Parameters
+    ----------
+    kernel : str, callable or list
+        A bank, see `mklbench.estimators`.
+    C : float
+        Box constraint.
+    tol : float
+        Certified relative duality gap at which to stop.
+    svm_tol : float
+        LIBSVM's stopping tolerance.
+    objective_tol : float or None
+        Relative change of the objective at which to stop as well; None for never.
+    class_weight : ClassWeights
+        Factors on C by class label, or "balanced" for classes that all weigh the same
+        (`mklbench.estimators.weights`).
+    verbose : int
+        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
     kernel: Kernel

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -14,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from mklbench import grids, multiclass
 from mklbench.errors import InputError
+from mklbench.estimators.base import estimator
 from mklbench.estimators.learners import KernelLearner
 from mklbench.estimators.reading import one_or_all
 from mklbench.estimators.weights import ClassWeights
@@ -28,7 +28,7 @@ ITERATIONS = (0, 1, 2, 3, 5)
 _FOLDS = 5
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class EndsEarly(KernelLearner):
     """A descent to the end of which a model fits its training samples alone.
 
@@ -40,6 +40,11 @@ class EndsEarly(KernelLearner):
     ----------
     C_, iterations_ : float and int or None
         What was given or chosen; the others are in `KernelLearner`.
+
+    Parameters
+    ----------
+    C : float or "cv"
+        Box constraint; by default chosen by cross-validation (`EndsEarly`).
     """
 
     kernel: Kernel = "product"
@@ -140,7 +145,7 @@ def _along(
 Array = NDArray[np.float64]
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class GMKL(EndsEarly):
     """Regularised sum or product of kernels (`mklbench.algorithms.gmkl`).
 
@@ -148,31 +153,22 @@ class GMKL(EndsEarly):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="product"
+    kernel : str, callable or list
         A family (product) or a bank (sum), see `mklbench.estimators`.
-    C : float or "cv", default="cv"
-        Box constraint; by default chosen by cross-validation (`EndsEarly`).
-    iterations : int, "cv" or None, default="cv"
+    iterations : int, "cv" or None
         End after so many gradient steps; None for no such end. By default chosen by
         cross-validation.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
-    regulariser : str, default="l1"
+    regulariser : str
         "l1" or "l2".
-    strength : float or None, default=None
+    strength : float or None
         Factor on the regulariser; None for that of the authors' code.
-    start : str, default="uniform"
+    start : str
         "random", "uniform" or, of a family, "median" weights to start from.
-    random_state : int or None, default=0
+    random_state : int or None
         Seed of a random start; None starts at 1/M.
-    tol : float, default=0.001
+    tol : float
         Certified gap or KKT residual at which to stop.
-    max_iter : int, default=40
+    max_iter : int
         Maximum number of gradient steps.
     """
 
@@ -186,7 +182,7 @@ class GMKL(EndsEarly):
     max_iter: int = 40
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class IKL(KernelLearner):
     """Sparse combination of the best members of a family of kernels (`mklbench.algorithms.ikl`).
 
@@ -194,36 +190,31 @@ class IKL(KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="products"
+    kernel : str, callable or list
         A family with a bounded box, or of a bank, see `mklbench.estimators`.
-    C : float, default=1.0
-        Box constraint.
-    tol : float, default=0.001
+    tol : float
         Relative duality gap at which to stop, of the kernels found (`gap_`) and with what an
         independent search finds beyond them (`family_gap_`).
-    max_iter : int, default=100
+    max_iter : int
         Maximum number of restricted master problems.
-    pricing : int, default=12
+    pricing : int
         Maximum number of kernels that join at once.
-    samples : int, default=1000
+    samples : int
         Random members of the family looked at before the search ends.
-    explore : int, default=300
+    explore : int
         Ascents of an independent search, each time that nothing more is found; 0 for no such
         search.
-    slide : int, default=8
+    slide : int
         Iterations of a descent in the parameters of all kernels with weight, after a master; 0 for
         none.
-    look : int or None, default=None
+    look : int or None
         Ascents of the independent search at every round. If not given a twentieth of `explore`, or
         all of it where every feature has two values.
-    multiply : int, default=15
+    multiply : int
         Ascents of the independent search from products of kernels at hand; 0 for none.
-    master : str, default="mkl"
+    master : str
         "mkl" or "simplemkl".
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
+    verbose : int
         1 prints a line a master problem: J, its gap, active kernels, seconds.
     """
 
@@ -253,7 +244,7 @@ class IKL(KernelLearner):
         return one_or_all(gaps) if gaps else None
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class QNPKL(EndsEarly):
     """Product of Gaussians by quasi-Newton descent, ended early (`mklbench.algorithms.qnpkl`).
 
@@ -261,38 +252,31 @@ class QNPKL(EndsEarly):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="product"
+    kernel : str, callable or list
         A family, see `mklbench.estimators`.
-    C : float or "cv", default="cv"
-        Box constraint; by default chosen by cross-validation (`EndsEarly`).
-    iterations : int, "cv" or None, default="cv"
+    iterations : int, "cv" or None
         End after so many iterations; None for no such end. By default chosen by cross-validation.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
+    verbose : int
         1 prints a line an iteration: J, active kernels, seconds.
-    start : str or float, default="median"
+    start : str or float
         "median" or "uniform" parameters to start from, or the value of all.
-    width : float, default=1.0
+    width : float
         Factor on the parameters of the start.
-    variant : str, default="paper"
+    variant : str
         "paper" or "jkernelmachines".
-    tol : float, default=0.01
+    tol : float
         Relative decrease of the objective at which to end.
-    initial_rate : float or str, default="auto"
+    initial_rate : float or str
         First diagonal entry of the inverse Hessian, or "auto".
-    initial_step : float, default=1.0
+    initial_step : float
         First step size along a direction.
-    smallest_step : float, default=1e-07
+    smallest_step : float
         Steps below this size have failed.
-    shun_identity : bool, default=True
+    shun_identity : bool
         Whether steps towards K = I are shortened.
-    max_iter : int, default=1000
+    max_iter : int
         Maximum number of directions.
-    max_evals : int or None, default=None
+    max_evals : int or None
         Maximum number of SVMs in all; 40,000 if None.
     """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklbench import multiclass
 from mklbench.errors import InputError
-from mklbench.estimators.base import KernelEstimator
+from mklbench.estimators.base import KernelEstimator, estimator
 from mklbench.estimators.checks import check_classes
 from mklbench.estimators.weights import ClassWeights, factors
 from mklbench.kernels import GramStack, Kernel, KernelOperator
@@ -124,7 +123,7 @@ class KernelLearner(ClassifierMixin, KernelEstimator):
         return [np.pad(weights, (0, n_new)) for weights in before]
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class SVMLearner(KernelLearner):
     """A classifier whose machine is an SVM, with the parameters that all of these have."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from mklbench.estimators.base import estimator
 from mklbench.estimators.learners import KernelLearner
 from mklbench.estimators.weights import WithoutSampleWeight
 from mklbench.kernels import Kernel
@@ -11,24 +10,22 @@ from mklbench.kernels import Kernel
 __all__ = ["GRAM", "MEMO", "EasyMKL", "RadiusMarginMKL"]
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class EasyMKL(WithoutSampleWeight, KernelLearner):
     """Weights from the margins at the sum of all kernels (`mklbench.algorithms.easymkl`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
-        A bank, see `mklbench.estimators`.
-    lam : float, default=0.1
+    lam : float
         lambda in [0, 1]: at 0 the margin is the largest, at 1 the machine is that of the centres of
         the classes.
-    final_lam : float, "mklpy" or None, default=None
+    final_lam : float, "mklpy" or None
         That of the machine on the combination, or as MKLpy has it; `lam` if not given.
-    unit_trace : bool, default=True
+    unit_trace : bool
         Whether the kernels are divided by their mean diagonal first.
-    tol : float, default=1e-06
+    tol : float
         Relative gap to which both quadratic programmes are solved.
-    verbose : int, default=0
+    verbose : int
         Prints nothing at any value: there are no iterations to tell of.
 
     Notes
@@ -46,9 +43,17 @@ class EasyMKL(WithoutSampleWeight, KernelLearner):
     verbose: int = 0
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class _Margin(WithoutSampleWeight, KernelLearner):
-    """An SVM at weights by margins, to a tolerance of theirs."""
+    """An SVM at weights by margins, to a tolerance of theirs.
+
+    Parameters
+    ----------
+    C : float
+        Box constraint of the SVM on the combination.
+    svm_tol : float
+        LIBSVM's stopping tolerance for the SVM at the end.
+    """
 
     kernel: Kernel = "gaussians"
     C: float = 3.0
@@ -57,23 +62,17 @@ class _Margin(WithoutSampleWeight, KernelLearner):
     verbose: int = 0
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class RadiusMarginMKL(_Margin):
     """Weights of large margin beside the radius of the data (`mklbench.algorithms.radius_margin`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
-        A bank, see `mklbench.estimators`.
-    C : float, default=3.0
+    C : float
         Box constraint of the SVM, on samples in a ball of radius 1.
-    tol : float, default=0.01
-        Certified relative duality gap at which to stop.
-    svm_tol : float, default=0.001
+    svm_tol : float
         LIBSVM's stopping tolerance at the beginning.
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
-    max_iter : int, default=1000
+    max_iter : int
         Maximum number of evaluations, each of a ball and an SVM.
 
     Notes
@@ -86,25 +85,17 @@ class RadiusMarginMKL(_Margin):
     max_iter: int = 1000
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class GRAM(_Margin):
     """Weights of smallest radius-margin ratio (`mklbench.algorithms.gram`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
-        A bank, see `mklbench.estimators`.
-    C : float, default=3.0
-        Box constraint of the SVM on the combination.
-    tol : float, default=0.01
+    tol : float
         Certified relative gap of the ratio at which to stop.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance for the SVM at the end.
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
-    lam : float, default=0.001
+    lam : float
         The ridge in units of the squared radius; at 0 the margin is hard.
-    max_iter : int, default=100
+    max_iter : int
         Maximum number of evaluations, each of a ball and the closest points of two hulls.
 
     Notes
@@ -118,28 +109,20 @@ class GRAM(_Margin):
     max_iter: int = 100
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class MEMO(_Margin):
     """Weights of large margin and small complexity (`mklbench.algorithms.memo`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
-        A bank, see `mklbench.estimators`.
-    C : float, default=3.0
-        Box constraint of the SVM on the combination.
-    tol : float, default=0.01
+    tol : float
         Relative gap at which to stop, for theta > 0 a KKT residual.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance for the SVM at the end.
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
-    theta : float, default=0.0
+    theta : float
         >= 0, what a small complexity is worth beside the margin: 0 for the margin alone. Choose it
         by cross-validation, ``GridSearchCV(MEMO(), {"theta": [0, 0.001, 0.01, 0.1]})``.
-    lam : float, default=0.001
+    lam : float
         The ridge in units of the mean diagonal; at 0 the margin is hard.
-    max_iter : int, default=300
+    max_iter : int
         Maximum number of evaluations in all climbs, each of the closest points of two hulls.
 
     Notes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils.validation import _num_samples
 
-from mklbench.estimators.base import KernelEstimator
+from mklbench.estimators.base import KernelEstimator, estimator
 from mklbench.estimators.weights import factors
 from mklbench.kernels import GramStack, Kernel
 from mklbench.kernels.samples import is_dict
@@ -30,7 +29,7 @@ def _n_samples(X: Any) -> int:
     return X.shape[1] if len(getattr(X, "shape", ())) == 3 else _num_samples(X)
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class OneClassMKL(OutlierMixin, KernelEstimator):
     """One-class SVM on a learned sparse combination of kernels (`mklbench.one_class`).
 
@@ -38,17 +37,11 @@ class OneClassMKL(OutlierMixin, KernelEstimator):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
-        A bank, see `mklbench.estimators`.
-    nu : float, default=0.5
+    nu : float
         In (0, 1): at most this share of the samples is outside, and at least this share has a
         coefficient.
-    tol : float, default=0.0001
-        Certified relative duality gap at which to stop.
-    max_iter : int, default=100
+    max_iter : int
         Maximum number of SVM calls.
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
 
     Attributes
     ----------

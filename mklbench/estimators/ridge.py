@@ -7,18 +7,33 @@ The parameter ``kernel`` is as in `mklbench.estimators`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from numpy.typing import ArrayLike
 
+from mklbench.estimators.base import estimator
 from mklbench.estimators.learners import KernelLearner, KernelRegressor
 from mklbench.kernels import Kernel
 
 __all__ = ["KRR", "NKRR", "KRRClassifier", "NKRRClassifier"]
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class _KRR:
+    """Parameters of ridge regression, of classes and of real targets.
+
+    Parameters
+    ----------
+    kernel : str, callable or list
+        See `mklbench.estimators`.
+    lam : float
+        The ridge lambda > 0.
+    weights : float, array_like of shape (M,) or None
+        Kernel weights >= 0, or one number for all; 1/M each if None.
+    degree : int
+        Of the kernel (sum_m weights_m K_m)^degree.
+    verbose : int
+        Prints nothing at any value: there are no iterations to tell of.
+    """
+
     _algorithm = "mklbench.algorithms.krr"
 
     kernel: Kernel = "gaussian"
@@ -28,47 +43,45 @@ class _KRR:
     verbose: int = 0
 
 
+@estimator
 class KRR(_KRR, KernelRegressor):
-    """Kernel ridge regression at fixed kernel weights (`mklbench.algorithms.krr`).
-
-    Parameters
-    ----------
-    kernel : str, callable or list, default="gaussian"
-        See `mklbench.estimators`.
-    lam : float, default=1.0
-        The ridge lambda > 0.
-    weights : float, array_like of shape (M,) or None, default=None
-        Kernel weights >= 0, or one number for all; 1/M each if None.
-    degree : int, default=1
-        Of the kernel (sum_m weights_m K_m)^degree.
-    verbose : int, default=0
-        Prints nothing at any value: there are no iterations to tell of.
-    """
+    """Kernel ridge regression at fixed kernel weights (`mklbench.algorithms.krr`)."""
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class KRRClassifier(_KRR, KernelLearner):
-    """The classifier by the sign of a kernel ridge regression (`KRR`).
-
-    Parameters
-    ----------
-    kernel : str, callable or list, default="gaussian"
-        See `mklbench.estimators`.
-    lam : float, default=0.5
-        The ridge lambda > 0.
-    weights : float, array_like of shape (M,) or None, default=None
-        Kernel weights >= 0, or one number for all; 1/M each if None.
-    degree : int, default=1
-        Of the kernel (sum_m weights_m K_m)^degree.
-    verbose : int, default=0
-        Prints nothing at any value: there are no iterations to tell of.
-    """
+    """The classifier by the sign of a kernel ridge regression (`KRR`)."""
 
     lam: float = 0.5
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class _NKRR:
+    """Parameters of NKRR, of classes and of real targets.
+
+    Parameters
+    ----------
+    kernel : str, callable or list
+        A bank, see `mklbench.estimators`; the paper's is
+        "linear_features".
+    degree : int
+        d >= 1 of the combination.
+    radius : float
+        How far the weights may go from `mu0`; 0 for the weights `mu0`.
+    norm : int
+        1 or 2, in which that is measured.
+    mu0 : float or array_like of shape (M,)
+        Weights >= 0, or one number for all.
+    step : str
+        "line_search" for projected gradient descent, or "fixed" for Algorithm 1 as printed.
+    eta : float
+        The size of the fixed steps.
+    tol : float
+        Certified gap or KKT residual at which to stop.
+    max_iter : int
+        Maximum number of steps.
+    """
+
     _algorithm = "mklbench.algorithms.nkrr"
 
     kernel: Kernel = "feature_gaussians"
@@ -84,66 +97,25 @@ class _NKRR:
     verbose: int = 0
 
 
+@estimator
 class NKRR(_NKRR, KernelRegressor):
     """Polynomial combinations of kernels in ridge regression (`mklbench.algorithms.nkrr`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
-        A bank, see `mklbench.estimators`; the paper's is
-        "linear_features".
-    lam : float, default=1.0
+    lam : float
         The ridge lambda > 0.
-    degree : int, default=2
-        d >= 1 of the combination.
-    radius : float, default=1.0
-        How far the weights may go from `mu0`; 0 for the weights `mu0`.
-    norm : int, default=2
-        1 or 2, in which that is measured.
-    mu0 : float or array_like of shape (M,), default=1.0
-        Weights >= 0, or one number for all.
-    step : str, default="line_search"
-        "line_search" for projected gradient descent, or "fixed" for Algorithm 1 as printed.
-    eta : float, default=1.0
-        The size of the fixed steps.
-    tol : float, default=0.0001
-        Certified gap or KKT residual at which to stop.
-    max_iter : int, default=1000
-        Maximum number of steps.
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class NKRRClassifier(_NKRR, KernelLearner):
     """The classifier by the sign of `NKRR`.
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
-        A bank, see `mklbench.estimators`; the paper's is
-        "linear_features".
-    lam : float, default=100.0
+    lam : float
         The ridge lambda > 0. The kernel is the square of a sum, and so is its scale.
-    degree : int, default=2
-        d >= 1 of the combination.
-    radius : float, default=1.0
-        How far the weights may go from `mu0`; 0 for the weights `mu0`.
-    norm : int, default=2
-        1 or 2, in which that is measured.
-    mu0 : float or array_like of shape (M,), default=1.0
-        Weights >= 0, or one number for all.
-    step : str, default="line_search"
-        "line_search" for projected gradient descent, or "fixed" for Algorithm 1 as printed.
-    eta : float, default=1.0
-        The size of the fixed steps.
-    tol : float, default=0.0001
-        Certified gap or KKT residual at which to stop.
-    max_iter : int, default=1000
-        Maximum number of steps.
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
     lam: float = 100.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
+from mklbench.estimators.base import estimator
 from mklbench.estimators.learners import KernelLearner, KernelRegressor, SVMLearner, TakesMethod
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import Kernel, KernelBuilder
@@ -26,24 +26,17 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class KernelSVC(SVMLearner):
     """Support vector machine at fixed kernel weights (`mklbench.algorithms.svm`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussian"
+    kernel : str, callable or list
         See `mklbench.estimators`.
-    C : float, default=1.0
-        Box constraint.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
+    verbose : int
         Prints nothing at any value: there are no iterations to tell of.
-    weights : array_like of shape (M,) or None, default=None
+    weights : array_like of shape (M,) or None
         Kernel weights >= 0; 1/M each if None.
     """
 
@@ -54,24 +47,19 @@ class KernelSVC(SVMLearner):
     weights: ArrayLike | None = None
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class UniformMKL(TakesMethod, SVMLearner):
     """The uniform combination of kernels (`mklbench.algorithms.uniform`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
+    kernel : str, callable or list
         See `mklbench.estimators`.
-    C : float, default=3.0
-        Box constraint.
-    svm_tol : float, default=0.001
+    svm_tol : float
         LIBSVM's stopping tolerance; of the joint method the certified relative duality gap.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
+    verbose : int
         Prints nothing at any value: there are no iterations to tell of.
-    method : {"auto", "libsvm", "joint"}, default="auto"
+    method : {"auto", "libsvm", "joint"}
         "libsvm" solves an SVM on the Gram matrix; "joint" one on factors, for many samples with
         kernels on single features; "auto" takes the faster of the two. `method_` says which it was.
     """
@@ -83,39 +71,30 @@ class UniformMKL(TakesMethod, SVMLearner):
     method: Literal["auto", "libsvm", "joint"] = "auto"
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class MKL(TakesMethod, KernelLearner):
     """Sparse convex combination of kernels by the default exact solver (`mklbench.algorithms.mkl`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="simplemkl"
-        A bank, see `mklbench.estimators`.
-    C : float, default=100.0
+    C : float
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
-    p : float or None, default=None
+    p : float or None
         Of the l_p norm of the weights, >= 1, infinity included: the larger, the more alike they
         are. None is 1, where they are sparse.
-    tol : float, default=0.0001
-        Certified relative duality gap at which to stop.
-    max_iter : int, default=100
+    max_iter : int
         Maximum number of SVM calls; for p > 1, of changes of the weights; for the
         joint method, of iterations.
-    method : {"auto", "libsvm", "joint"}, default="auto"
+    method : {"auto", "libsvm", "joint"}
         "libsvm" solves SVMs on Gram matrices; "joint" all together on factors, for many samples
         with kernels on single features; "auto" takes the faster of the two. `method_` says which
         it was. The joint method gives the function in `solutions_` as an expansion on nodes of
         the kernels, and predicts with these; `dual_coef_` are the numbers that prove its gap.
-    warm_start : bool, default=False
+    warm_start : bool
         Whether `fit` starts at the weights of the fit before, if that had the same
         classes; kernels behind those it had start at 0, and with fewer kernels it starts from
         nothing. The result is the same to within `tol`, but found sooner on a path of C or with a
         kernel more each time.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
     _algorithm = "mklbench.algorithms.mkl"
@@ -131,30 +110,17 @@ class MKL(TakesMethod, KernelLearner):
     verbose: int = 0
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class SimpleMKL(SVMLearner):
     """Sparse convex combination of kernels (`mklbench.algorithms.simplemkl`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="simplemkl"
-        A bank, see `mklbench.estimators`.
-    C : float, default=100.0
+    C : float
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
-    tol : float, default=0.01
-        Certified relative duality gap at which to stop.
-    objective_tol : float or None, default=None
-        Relative change of the objective at which to stop as well; None for never.
-    max_iter : int, default=500
+    max_iter : int
         Maximum number of descent directions.
-    line_search_tol : float, default=0.1
+    line_search_tol : float
         A line search ends where the slope of the objective has shrunk to this.
     """
 
@@ -166,28 +132,15 @@ class SimpleMKL(SVMLearner):
     line_search_tol: float = 0.1
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class HessianMKL(SVMLearner):
     """Sparse convex combination of kernels by Newton's method (`mklbench.algorithms.hessianmkl`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="simplemkl"
-        A bank, see `mklbench.estimators`.
-    C : float, default=100.0
+    C : float
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
-    tol : float, default=0.01
-        Certified relative duality gap at which to stop.
-    objective_tol : float or None, default=None
-        Relative change of the objective at which to stop as well; None for never.
-    max_iter : int, default=200
+    max_iter : int
         Maximum number of Newton steps.
     """
 
@@ -198,34 +151,25 @@ class HessianMKL(SVMLearner):
     max_iter: int = 200
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class SMKL(SVMLearner):
     """Weights of at most so many kernels (`mklbench.algorithms.smkl`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
-        A bank, see `mklbench.estimators`.
-    C : float, default=3.0
-        Box constraint.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
+    verbose : int
         Prints nothing at any value.
-    lam : float, default=0.1
+    lam : float
         Factor > 0 on the squared norm of the weights: the larger, the more alike they are.
-    cardinality : int, default=3
+    cardinality : int
         The largest number of kernels with a weight.
-    method : {"alternating", "exact"}, default="alternating"
+    method : {"alternating", "exact"}
         "alternating" answers an SVM with the best weights, and these with an SVM; "exact" finds the
         optimum, of at most 10,000 sets of kernels.
-    tol : float, default=0.01
+    tol : float
         "alternating" ends when three rounds have not lowered the objective by this; "exact" at
         this relative gap.
-    max_iter : int, default=50
+    max_iter : int
         Maximum number of rounds, or of SVMs of "exact".
     """
 
@@ -240,7 +184,7 @@ class SMKL(SVMLearner):
     max_iter: int = 50
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class MKLRegressor(TakesMethod, KernelRegressor):
     """Support vector regression on a learned sparse combination of kernels (`mkl_svr`).
 
@@ -248,23 +192,17 @@ class MKLRegressor(TakesMethod, KernelRegressor):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="simplemkl"
-        A bank, see `mklbench.estimators`.
-    C : float, default=100.0
+    C : float
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual; it
         has the units of y.
-    epsilon : float, default=0.1
+    epsilon : float
         Half the width of the tube in which errors cost nothing, in units of y.
-    tol : float, default=0.0001
-        Certified relative duality gap at which to stop.
-    max_iter : int, default=100
+    max_iter : int
         Maximum number of SVR calls; for the joint method, of iterations.
-    method : {"auto", "libsvm", "joint"}, default="auto"
+    method : {"auto", "libsvm", "joint"}
         "libsvm" solves SVRs on Gram matrices; "joint" all together on factors, for many samples
         with kernels on single features; "auto" takes the faster of the two. `method_` says which it
         was.
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
     """
 
     _algorithm = "mklbench.algorithms.mkl_svr"
@@ -278,31 +216,22 @@ class MKLRegressor(TakesMethod, KernelRegressor):
     verbose: int = 0
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class ElasticNetMKL(TakesMethod, SVMLearner):
     """Kernels between a sparse combination and their plain sum (`mklbench.algorithms.elastic_net`).
 
     Parameters
     ----------
-    kernel : str or KernelBuilder, default="gaussians"
+    kernel : str or KernelBuilder
         Name or callable of a bank, see `mklbench.estimators`.
-    C : float, default=3.0
-        Box constraint.
-    svm_tol : float, default=0.001
+    svm_tol : float
         LIBSVM's stopping tolerance, to begin with.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
-    mix : float, default=0.5
+    mix : float
         In (0, 1], the share of the squared norms: 1 for the plain sum of kernels, towards 0 for
         sparse weights.
-    tol : float, default=0.0001
-        Certified relative duality gap at which to stop.
-    max_iter : int, default=1000
+    max_iter : int
         Maximum number of changes of the weights.
-    method : {"auto", "libsvm", "joint"}, default="auto"
+    method : {"auto", "libsvm", "joint"}
         "libsvm" takes SVMs and weights in turn; "joint" finds all together on factors, for many
         samples with kernels on single features; "auto" takes what is faster. `method_` says which
         it was.
@@ -318,37 +247,24 @@ class ElasticNetMKL(TakesMethod, SVMLearner):
     method: Literal["auto", "libsvm", "joint"] = "auto"
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class VSKL(TakesMethod, SVMLearner):
     """Kernels in groups, few of each and all groups (`mklbench.algorithms.vskl`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="simplemkl"
-        A bank, see `mklbench.estimators`.
-    C : float, default=100.0
+    C : float
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
-    q : float, default=2.0
+    q : float
         >= 1, `math.inf` included; the larger, the more alike are the groups' norms.
-    groups : str or GroupLists, default="bank"
+    groups : str or GroupLists
         "bank" for the bank's own groups, or one of all kernels where it has none; "one",
         "singletons" or "features"; or lists of kernel indices.
-    tol : float, default=0.01
-        Certified relative duality gap at which to stop.
-    objective_tol : float or None, default=None
-        Relative change of the objective at which to stop as well; None for never.
-    max_iter : int, default=1000
+    max_iter : int
         Maximum number of steps of the mirror descent.
-    step_size : float or None, default=None
+    step_size : float or None
         Factor A of the step size; 3 times the square root of the number of groups if None.
-    method : {"auto", "libsvm", "joint"}, default="auto"
+    method : {"auto", "libsvm", "joint"}
         "libsvm" is the mirror descent; "joint" finds all together on factors, for many samples with
         kernels on single features; "auto" takes the second where it is faster and neither
         `objective_tol` nor `step_size` is given. `method_` says which it was.
@@ -365,34 +281,21 @@ class VSKL(TakesMethod, SVMLearner):
     method: Literal["auto", "libsvm", "joint"] = "auto"
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class CKL(SVMLearner):
     """Kernels in groups, few of each and few groups; l_p-norm MKL (`mklbench.algorithms.ckl`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="simplemkl"
-        A bank, see `mklbench.estimators`.
-    C : float, default=100.0
+    C : float
         Box constraint. The kernels of "simplemkl" have unit trace, so C is larger than usual.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        1 prints a line an iteration: J, its gap, active kernels, seconds.
-    q : float, default=0.75
+    q : float
         1/2 <= q < 1, the smaller the sparser across groups. With groups of one kernel this is
         l_p-norm MKL, p = q / (1 - q).
-    groups : str or GroupLists, default="bank"
+    groups : str or GroupLists
         "bank" for the bank's own groups, or one of all kernels where it has none; "one",
         "singletons" or "features"; or lists of kernel indices.
-    tol : float, default=0.01
-        Certified relative duality gap at which to stop.
-    objective_tol : float or None, default=None
-        Relative change of the objective at which to stop as well; None for never.
-    max_iter : int, default=1000
+    max_iter : int
         Maximum number of changes of the weights.
     """
 

@@ -8,7 +8,6 @@ classifier) or "svr" (support vector regression); each takes its own hyperparame
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from mklbench.estimators.base import estimator
 from mklbench.estimators.learners import KernelLearner, KernelRegressor, SVMLearner
 from mklbench.estimators.weights import ClassWeights
 from mklbench.kernels import Kernel
@@ -37,9 +37,23 @@ __all__ = [
 ]
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class _WithLearner:
-    """The hyperparameters of a machine, an SVM unless told otherwise."""
+    """The hyperparameters of a machine, an SVM unless told otherwise.
+
+    Parameters
+    ----------
+    C : float
+        Box constraint of "svm" and "svr".
+    learner : str
+        The second stage, "svm", "krr" or "svr".
+    lam : float
+        The ridge lambda of "krr".
+    epsilon : float
+        Half the width of the tube of "svr".
+    verbose : int
+        Prints nothing at any value: there are no iterations to tell of.
+    """
 
     kernel: Kernel = "gaussians"
     C: float = 3.0
@@ -51,9 +65,15 @@ class _WithLearner:
     verbose: int = 0
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class _WithFolds(KernelLearner):
-    """A random state in the place of the seed of the folds."""
+    """A random state in the place of the seed of the folds.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None
+        Seed of the folds; None for others at each fit.
+    """
 
     folds: int = 5
     random_state: int | np.random.RandomState | None = 0
@@ -73,28 +93,9 @@ class _WithFolds(KernelLearner):
         return hyperparameters
 
 
+@estimator
 class Align(_WithLearner, KernelLearner):
     """Kernels weighted by their own alignment with the classes (`mklbench.algorithms.align`).
-
-    Parameters
-    ----------
-    kernel : str, callable or list, default="gaussians"
-        A bank, see `mklbench.estimators`.
-    C : float, default=3.0
-        Box constraint of "svm" and "svr".
-    learner : str, default="svm"
-        The second stage, "svm", "krr" or "svr".
-    lam : float, default=1.0
-        The ridge lambda of "krr".
-    epsilon : float, default=0.1
-        Half the width of the tube of "svr".
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        Prints nothing at any value: there are no iterations to tell of.
 
     Notes
     -----
@@ -105,30 +106,13 @@ class Align(_WithLearner, KernelLearner):
     _algorithm = "mklbench.algorithms.align"
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class AlignF(_WithLearner, KernelLearner):
     """The combination of largest alignment with the classes (`mklbench.algorithms.alignf`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
-        A bank, see `mklbench.estimators`.
-    C : float, default=3.0
-        Box constraint of "svm" and "svr".
-    learner : str, default="svm"
-        The second stage, "svm", "krr" or "svr".
-    lam : float, default=1.0
-        The ridge lambda of "krr".
-    epsilon : float, default=0.1
-        Half the width of the tube of "svr".
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        Prints nothing at any value: there are no iterations to tell of.
-    programme : str, default="alignment"
+    programme : str
         "alignment", or "simplex" for weights that sum to 1.
 
     Notes
@@ -142,7 +126,7 @@ class AlignF(_WithLearner, KernelLearner):
     programme: str = "alignment"
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class AlignSDP(_WithLearner, KernelLearner):
     """The semidefinite combination of largest alignment (`mklbench.algorithms.align_sdp`).
 
@@ -150,26 +134,13 @@ class AlignSDP(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
+    kernel : str, callable or list
         A bank of at most 200 kernels, see `mklbench.estimators`.
-    C : float, default=3.0
-        Box constraint of "svm" and "svr".
-    learner : str, default="svm"
-        The second stage, "svm", "krr" or "svr".
-    lam : float, default=1.0
-        The ridge lambda of "krr".
-    epsilon : float, default=0.1
-        Half the width of the tube of "svr".
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
+    verbose : int
         1 prints a line a round: the alignment as J, its gap, active kernels, seconds.
-    tol : float, default=0.001
+    tol : float
         Relative gap of the alignment at which to stop.
-    max_iter : int, default=200
+    max_iter : int
         Maximum number of rounds of new constraints.
 
     Notes
@@ -184,22 +155,13 @@ class AlignSDP(_WithLearner, KernelLearner):
     max_iter: int = 200
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class CKA(SVMLearner):
     """The combination of largest alignment, of either sign (`mklbench.algorithms.cka`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
-        A bank, see `mklbench.estimators`.
-    C : float, default=3.0
-        Box constraint.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
+    verbose : int
         Prints nothing at any value: there are no iterations to tell of.
 
     Notes
@@ -214,7 +176,7 @@ class CKA(SVMLearner):
     C: float = 3.0
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class EarlyFusion(_WithLearner, KernelLearner):
     """One machine on one kernel of all features (`mklbench.algorithms.early_fusion`).
 
@@ -222,23 +184,10 @@ class EarlyFusion(_WithLearner, KernelLearner):
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussian"
+    kernel : str, callable or list
         A bank of one kernel, see `mklbench.estimators`.
-    C : float, default=1.0
-        Box constraint of "svm" and "svr".
-    learner : str, default="svm"
+    learner : str
         "svm", "krr" or "svr".
-    lam : float, default=1.0
-        The ridge lambda of "krr".
-    epsilon : float, default=0.1
-        Half the width of the tube of "svr".
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        Prints nothing at any value: there are no iterations to tell of.
     """
 
     _algorithm = "mklbench.algorithms.early_fusion"
@@ -247,32 +196,17 @@ class EarlyFusion(_WithLearner, KernelLearner):
     C: float = 1.0
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class LateFusion(_WithLearner, KernelLearner):
     """One machine a kernel, and their mean or vote (`mklbench.algorithms.late_fusion`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
-        A bank, see `mklbench.estimators`.
-    C : float, default=3.0
-        Box constraint of "svm" and "svr".
-    learner : str, default="svm"
+    learner : str
         "svm", "krr" or "svr".
-    lam : float, default=1.0
-        The ridge lambda of "krr".
-    epsilon : float, default=0.1
-        Half the width of the tube of "svr".
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        Prints nothing at any value: there are no iterations to tell of.
-    vote : bool, default=False
+    vote : bool
         Whether the majority decides, in place of the mean decision value.
-    groups : str or GroupLists, default="singletons"
+    groups : str or GroupLists
         The kernels of each machine: "singletons", "bank" for the bank's own groups, "one" or
         "features"; or lists of kernel indices.
     """
@@ -284,33 +218,20 @@ class LateFusion(_WithLearner, KernelLearner):
     groups: str | GroupLists = "singletons"
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class BestKernel(_WithFolds, _WithLearner):
     """The best single kernel by cross-validation (`mklbench.algorithms.best_kernel`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
-        A bank, see `mklbench.estimators`.
-    C : float, default=3.0
+    C : float
         Box constraint of "svm" and "svr".
-    learner : str, default="svm"
+    learner : str
         "svm", "krr" or "svr".
-    lam : float, default=1.0
-        The ridge lambda of "krr".
-    epsilon : float, default=0.1
-        Half the width of the tube of "svr".
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
+    verbose : int
         Prints nothing at any value: there are no iterations to tell of.
-    folds : int, default=5
+    folds : int
         Number of folds.
-    random_state : int, RandomState or None, default=0
-        Seed of the folds; None for others at each fit.
 
     Notes
     -----
@@ -321,23 +242,19 @@ class BestKernel(_WithFolds, _WithLearner):
     _algorithm = "mklbench.algorithms.best_kernel"
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class KernelSVR(KernelRegressor):
     """Support vector regression at fixed kernel weights (`mklbench.algorithms.svr`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussian"
+    kernel : str, callable or list
         See `mklbench.estimators`.
-    C : float, default=1.0
-        Box constraint.
-    epsilon : float, default=0.1
+    epsilon : float
         Half the width of the tube in which errors cost nothing.
-    weights : array_like of shape (M,) or None, default=None
+    weights : array_like of shape (M,) or None
         Kernel weights >= 0; 1/M each if None.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    verbose : int, default=0
+    verbose : int
         Prints nothing at any value: there are no iterations to tell of.
     """
 
@@ -351,25 +268,23 @@ class KernelSVR(KernelRegressor):
     verbose: int = 0
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class AlignRegressor(KernelRegressor):
     """Kernels weighted by their own alignment with real targets (`mklbench.algorithms.align`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
-        A bank, see `mklbench.estimators`.
-    learner : str, default="krr"
+    learner : str
         The second stage, "krr" or "svr".
-    lam : float, default=1.0
+    lam : float
         The ridge lambda of "krr".
-    C : float, default=1.0
+    C : float
         Box constraint of "svr".
-    epsilon : float, default=0.1
+    epsilon : float
         Half the width of the tube of "svr", in units of y.
-    svm_tol : float, default=0.001
+    svm_tol : float
         LIBSVM's stopping tolerance of "svr".
-    verbose : int, default=0
+    verbose : int
         Prints nothing at any value: there are no iterations to tell of.
 
     Notes
@@ -389,27 +304,13 @@ class AlignRegressor(KernelRegressor):
     verbose: int = 0
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class AlignFRegressor(AlignRegressor):
     """The combination of largest alignment with real targets (`mklbench.algorithms.alignf`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="feature_gaussians"
-        A bank, see `mklbench.estimators`.
-    learner : str, default="krr"
-        The second stage, "krr" or "svr".
-    lam : float, default=1.0
-        The ridge lambda of "krr".
-    C : float, default=1.0
-        Box constraint of "svr".
-    epsilon : float, default=0.1
-        Half the width of the tube of "svr", in units of y.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance of "svr".
-    verbose : int, default=0
-        Prints nothing at any value: there are no iterations to tell of.
-    programme : str, default="alignment"
+    programme : str
         "alignment", or "simplex" for weights that sum to 1.
 
     Notes
@@ -423,28 +324,19 @@ class AlignFRegressor(AlignRegressor):
     programme: str = "alignment"
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class PWMK(_WithFolds, SVMLearner):
     """Kernels weighted by what each is worth alone (`mklbench.algorithms.pwmk`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
-        A bank, see `mklbench.estimators`.
-    C : float, default=3.0
+    C : float
         Box constraint, of the machines on single kernels as well.
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
+    verbose : int
         Prints nothing at any value: there are no iterations to tell of.
-    folds : int, default=5
+    folds : int
         Number of folds in which the kernels are tried.
-    random_state : int, RandomState or None, default=0
-        Seed of the folds; None for others at each fit.
-    delta : float, default=0.0
+    delta : float
         The threshold as a share of the smallest accuracy, in [0, 1]; at 1 the worst kernel is left
         out.
 
@@ -461,28 +353,14 @@ class PWMK(_WithFolds, SVMLearner):
     delta: float = 0.0
 
 
+@estimator
 class FHeuristic(_WithLearner, KernelLearner):
     """Kernels weighted by their alignment, not centred (`mklbench.algorithms.f_heuristic`).
 
     Parameters
     ----------
-    kernel : str, callable or list, default="gaussians"
-        A bank, see `mklbench.estimators`.
-    C : float, default=3.0
-        Box constraint of "svm" and "svr".
-    learner : str, default="svm"
+    learner : str
         What is learned on the sum, "svm", "krr" or "svr".
-    lam : float, default=1.0
-        The ridge lambda of "krr".
-    epsilon : float, default=0.1
-        Half the width of the tube of "svr".
-    svm_tol : float, default=0.001
-        LIBSVM's stopping tolerance.
-    class_weight : ClassWeights, default=None
-        Factors on C by class label, or "balanced" for classes that all weigh the same
-        (`mklbench.estimators.weights`).
-    verbose : int, default=0
-        Prints nothing at any value: there are no iterations to tell of.
 
     Notes
     -----
