@@ -30,7 +30,7 @@ _TOL, _N_TEST, _LIMIT = 1e-3, 10_000, 900.0
 _THREADS = min(2, os.cpu_count() or 1)
 # Share of positives, or else half; C, if it is not 10.
 _POSITIVE = {"5 % positive": 0.05, "1 % positive": 0.01, "1 % positive, balanced": 0.01}
-_BOXES = {"products, C = 1": 1.0, "products, C = 100": 100.0, "little noise": 100.0}
+BOXES = {"products, C = 1": 1.0, "products, C = 100": 100.0, "little noise": 100.0}
 FAMILIES = (
     "normal", "products, C = 1", "products, C = 100", *_POSITIVE, "heavy tails", "lognormal",
     "integers", "one-hot", "duplicated rows", "little noise",
@@ -79,7 +79,7 @@ def samples(family: str, n: int, seed: int) -> tuple[Array, Array]:
 
 
 def _model(family: str, method: str) -> Any:
-    C = _BOXES.get(family, 10.0)
+    C = BOXES.get(family, 10.0)
     weight = "balanced" if family.endswith("balanced") else None
     if method == "mkl":
         from mklbench import MKL

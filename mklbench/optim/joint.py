@@ -63,6 +63,9 @@ _CORRECTORS, _LONG = 2, 0.9
 _LONGER, _SPREAD, _WORTH = 0.3, 10.0, 0.1
 # The start is on the central path at this times the mean primal value of a sample.
 _START = 2.0
+# After a step no product is below this share of their mean: multipliers are raised, as a few that
+# are nearly 0 would keep the next step short.
+_LEAST = 0.1
 # Complementarity is not brought ahead of the equations: so much of what they lack is left of it.
 _BEHIND = 0.1
 # So much of the gap, in complementarity, is aimed at where weights are no linear function of x.
@@ -190,6 +193,10 @@ class Path:
         parts = engine.each("sampled", OfSamples((chosen,)))
         B = np.concatenate([rows for rows, _, _ in parts]).astype(np.float64)
         y, box = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
+        # Of classes each counts as much as the other, or a rare one would hardly be seen.
+        classes, own, counts = np.unique(y, return_inverse=True, return_counts=True)
+        if len(classes) == 2:
+            box = box * (0.5 * len(y) / counts)[own]
         L = block_diag(*(root(core) for core in factors.combined(weights)))
         features = np.column_stack([B @ L, np.ones(len(B))])
         ridge = np.diag(np.append(np.ones(features.shape[1] - 1), _RIDGE_OF_INTERCEPT))
@@ -340,7 +347,8 @@ class Path:
                 break
             best = found
         step = best.step
-        projected = self.engine.total("advance", step, corrected)
+        least = _LEAST * ((1.0 - step) * mu + step * target)
+        projected = self.engine.total("advance", step, corrected, least)
         self.v = self.v + step * (at.expansion - self.v + projected)
         self.x = self.x + step * best.change.x
         self.z = self.z + step * best.dz

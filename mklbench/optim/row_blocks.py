@@ -407,12 +407,16 @@ class Rows:
         more = self._terms.dual_coef(self._theta * (lower / self._alpha - upper / self._slack))
         return Aims(self._projected(more), float(more.sum()))
 
-    def advance(self, step: float, corrected: bool) -> Array:
-        """Go so far along the direction, or that of the last correction; return B' Y dalpha."""
+    def advance(self, step: float, corrected: bool, least: float) -> Array:
+        """Go so far along the direction, or that of the last correction; return B' Y dalpha.
+
+        Multipliers are raised to where no product is below `least`.
+        """
         alpha, lower, upper = self._candidate if corrected else self._direction
         self._alpha = self._alpha + step * alpha
         self._slack = self._slack - step * alpha
-        self._lower, self._upper = self._lower + step * lower, self._upper + step * upper
+        self._lower = np.maximum(self._lower + step * lower, least / self._alpha)
+        self._upper = np.maximum(self._upper + step * upper, least / self._slack)
         return self._projected(self._terms.dual_coef(alpha))
 
     def _longest(self, alpha: Array, lower: Array, upper: Array) -> Least:

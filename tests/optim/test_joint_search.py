@@ -531,35 +531,6 @@ def heavy_tails(n: int, seed: int) -> np.ndarray:
     return StandardScaler().fit_transform(np.hstack(tails))
 
 
-def families(n: int) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
-    """Samples, labels and C of problems that the method was not tuned on."""
-    rng = np.random.default_rng(0)
-    normal, y = problem(n, 4, seed=31)
-    rare = problem(n, 4, seed=32, negative=0.95)
-    tails = heavy_tails(n, seed=33)
-    label = np.where(np.tanh(tails[:, 0]) + tails[:, 3] + rng.standard_normal(n) > 0, 1.0, -1.0)
-    some = rng.integers(0, n // 10, n)
-    integers = np.round(3.0 * normal) / 3.0
-    return {
-        "normal": (normal, y, 10.0),
-        "large C": (normal, y, 1000.0),
-        "small C": (normal, y, 0.1),
-        "rare": (*rare, 10.0),
-        "heavy tails": (tails, label, 10.0),
-        "integers": (integers, y, 10.0),
-        "one-hot": (OneHotEncoder().fit_transform(integers[:, :2]).toarray(), y, 10.0),
-        "duplicated": (normal[some], y[some], 10.0),
-    }
-
-
-@pytest.mark.parametrize("family", list(families(40)))
-def test_few_iterations_are_enough_for_any_family(family: str) -> None:
-    X, y, C = families(5000)[family]
-    found = joint(feature_gaussians(X), y, C, tol=1e-3)
-    assert found.converged
-    assert found.n_iter <= 30
-
-
 @pytest.mark.parametrize("C", [1.0, 100.0])
 def test_features_with_heavy_tails_have_the_optimum_of_gram_matrices(C: float) -> None:
     X = 3.0 * heavy_tails(600, seed=34)

@@ -33,7 +33,7 @@ def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
         ("correct", (dx, 1e-3)),
         ("recentre", (0.5, 0.01, 1.0)),
         ("correct", (dx, 1e-3)),
-        ("advance", (0.1, True)),
+        ("advance", (0.1, True, 0.01)),
         ("linearise", (x, 0.1, True)),
         ("dual_coef", ()),
     ]
