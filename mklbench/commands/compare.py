@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-import numpy as np
+import math
+from collections.abc import Sequence
 
 from mklbench import interruption
 from mklbench.experiments.execution.local import Local
@@ -18,7 +17,7 @@ from mklbench.report.analysis.candidate import (
     CandidateFinder,
     with_candidate,
 )
-from mklbench.report.layout.ranking import RULE, Ranks, rank_methods, tally
+from mklbench.report.layout.ranking import RULE, rank_methods, tally
 from mklbench.report.loading import load_table
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Ranking
@@ -68,99 +67,71 @@ def compare(
         run_cells(cells, store, executor=Local(jobs), progress=progress("auto", store=store))
     report = assemble(table, find)
     assert table.ranking is not None
-    for line in _lines(report, table.ranking):
-        print(line)
+    print(_described(report, table.ranking))
     unfinished = [(slot, found) for slot, found in report.unfinished if slot.column.name == NAME]
     for slot, found in unfinished:
         print(f"{slot.row.label}: {found.status}: {found.message}")
     return 1 if unfinished else 0
 
 
-def _lines(report: Report, ranking: Ranking) -> Iterator[str]:
+def _described(report: Report, ranking: Ranking) -> str:
+    """Return two tables, of the sets that are done and of the methods, and what they mean."""
+    import pandas as pd
     from tabulate import tabulate
 
-    candidate, *others = report.table.columns
-    name = report.table.name
-    yield f"{candidate.label} beside {len(others)} methods of the table {name}, accuracy in %"
-    yield ""
-    yield tabulate(list(_sets(report, ranking)), _HEADINGS, disable_numparse=True)
-    yield ""
+    metric = METRICS[ranking.metric]
+    labels = {column.name: column.label for column in report.table.columns}
+    means = pd.DataFrame(
+        {
+            name: [
+                report.finished_mean((row.name, name, ranking.protocol, metric.name))
+                for row in report.table.rows
+            ]
+            for name in labels
+        },
+        index=[row.label for row in report.table.rows],
+        dtype=float,
+    ).dropna(subset=NAME)
+    scores = metric.sign * means
+    best = scores.drop(columns=NAME).idxmax(axis=1)
+    place = scores.rank(axis=1, ascending=False, method="min")[NAME]
+    beside = [name for name in (WITH_ITS_KERNELS, "svm") if name in labels]
+    sets = [
+        [
+            label,
+            metric.format(found[NAME]),
+            f"{place[label]:.0f} of {found.count()}",
+            *(metric.format(found[name]) for name in beside),
+            f"{metric.format(found[best[label]])} ({labels[str(best[label])]})",
+        ]
+        for label, (_, found) in zip(map(str, means.index), means.iterrows(), strict=True)
+    ]
     ranks = rank_methods(report, ranking)
-    lines = list(_methods(report, ranking, ranks))
-    headings = ["method", "mean rank", "ahead / behind", "better / alike / worse"]
-    yield tabulate([line for _, line in sorted(lines)], headings, disable_numparse=True)
-    yield ""
-    yield (
+    mean_ranks = dict.fromkeys(labels, math.nan)
+    if ranks is not None:
+        mean_ranks = {c.name: rank for c, rank in zip(ranks.columns, ranks.mean_ranks, strict=True)}
+    ahead = scores.lt(scores[NAME], axis=0).sum()
+    behind = scores.gt(scores[NAME], axis=0).sum()
+    methods = []
+    for name in sorted(labels, key=lambda name: mean_ranks[name]):
+        rank = "" if math.isnan(mean_ranks[name]) else f"{mean_ranks[name]:.1f}"
+        if name == NAME:
+            methods.append([f"{labels[name]} (yours)", rank])
+            continue
+        outcomes = tally(report, NAME, name, ranking.protocol, metric).text
+        methods.append([labels[name], rank, f"{ahead[name]} / {behind[name]}", outcomes])
+    set_headings = ["set", "yours", "rank", *beside, "best of the others"]
+    method_headings = ["method", "mean rank", "ahead / behind", "better / alike / worse"]
+    text = (
+        f"{labels[NAME]} beside {len(labels) - 1} methods of the table {report.table.name}, "
+        f"accuracy in %\n\n{tabulate(sets, set_headings, disable_numparse=True)}\n\n"
+        f"{tabulate(methods, method_headings, disable_numparse=True)}\n\n"
         "Ahead and behind: on how many sets the mean accuracy of yours is higher or lower. " + RULE
     )
     if ranks is not None:
-        mean = float(ranks.mean_ranks[0])
-        yield (
-            f"Mean rank {mean:.1f} of {len(ranks.columns)} on {len(ranks.rows)} sets on which all "
-            f"are done; two mean ranks differ where they are {ranks.critical_difference:.1f} or "
-            "more apart (Nemenyi's test at the 5 % level)."
+        text += (
+            f"\nMean rank {mean_ranks[NAME]:.1f} of {len(labels)} on {len(ranks.rows)} sets on "
+            "which all are done; two mean ranks differ where they are "
+            f"{ranks.critical_difference:.1f} or more apart (Nemenyi's test at the 5 % level)."
         )
-
-
-_HEADINGS = ["set", "yours", "rank", WITH_ITS_KERNELS, "svm", "best of the others"]
-
-
-def _sets(report: Report, ranking: Ranking) -> Iterator[list[str]]:
-    """Yield a line a set: the candidate, its rank, two methods to compare with, and the best."""
-    metric = METRICS[ranking.metric]
-    for row in report.table.rows:
-        means = {
-            column.name: report.finished_mean(
-                (row.name, column.name, ranking.protocol, metric.name)
-            )
-            for column in report.table.columns
-        }
-        own = means.pop(NAME)
-        known = {name: mean for name, mean in means.items() if mean is not None}
-        if own is None or not known:
-            yield [row.label, "not done" if own is None else metric.format(own), *[""] * 4]
-            continue
-        sign = metric.sign
-        rank = 1 + sum(sign * mean > sign * own for mean in known.values())
-        best = max(known, key=lambda name: sign * known[name])
-        beside = [
-            metric.format(known[name]) if name in known else ""
-            for name in (WITH_ITS_KERNELS, "svm")
-        ]
-        label = report.table.label_of(best)
-        yield [
-            row.label,
-            metric.format(own),
-            f"{rank} of {len(known) + 1}",
-            *beside,
-            f"{metric.format(known[best])} ({label})",
-        ]
-
-
-def _methods(
-    report: Report, ranking: Ranking, ranks: Ranks | None
-) -> Iterator[tuple[float, list[str]]]:
-    """Yield a line a method, behind its mean rank, by which they are sorted."""
-    metric = METRICS[ranking.metric]
-    sign = metric.sign
-    mean_ranks = {}
-    if ranks is not None:
-        names = [column.name for column in ranks.columns]
-        mean_ranks = dict(zip(names, ranks.mean_ranks.tolist(), strict=True))
-    for column in report.table.columns:
-        rank = mean_ranks.get(column.name)
-        said = "" if rank is None else f"{rank:.1f}"
-        if column.name == NAME:
-            yield (np.inf if rank is None else rank), [f"{column.label} (yours)", said, "", ""]
-            continue
-        gains = []
-        for row in report.table.rows:
-            places = [
-                (row.name, name, ranking.protocol, metric.name) for name in (NAME, column.name)
-            ]
-            own, other = map(report.finished_mean, places)
-            if own is not None and other is not None:
-                gains.append(sign * (own - other))
-        counts = f"{sum(gain > 0 for gain in gains)} / {sum(gain < 0 for gain in gains)}"
-        found = tally(report, NAME, column.name, ranking.protocol, metric)
-        yield (np.inf if rank is None else rank), [column.label, said, counts, found.text]
+    return text

@@ -10,11 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from mklbench import __version__, extras, memory
+from mklbench import __version__, memory
 from mklbench.data.files import MIRROR_VARIABLE, cache_directory, is_http, mirror_location
-from mklbench.errors import InputError, first_line
+from mklbench.errors import InputError
 from mklbench.experiments import provenance
 from mklbench.experiments.store import Store
 
@@ -47,11 +45,7 @@ def doctor(store: Store) -> int:
         If the store is no directory.
     """
     store.check()
-    found = [
-        each
-        for look in (versions, extra_packages, libsvm, compiler, blas, cache, mirror)
-        for each in look()
-    ]
+    found = [each for look in (versions, compiler, blas, cache, mirror) for each in look()]
     found.append(space("store", store.path, "--results-dir"))
     for each in found:
         remedy = f"\n{'':19}-> {each.remedy}" if each.remedy else ""
@@ -86,29 +80,6 @@ def versions() -> Iterator[Finding]:
     for sentence, needed in wrong:
         remedy = f"pip install '{needed.name}{needed.specifier}'"
         yield Finding("problem", "versions", sentence, remedy)
-
-
-def extra_packages() -> Iterator[Finding]:
-    """Name the optional packages that are missing, and what they are for."""
-    for name, packages in extras.lacking().items():
-        if packages:
-            yield Finding(
-                "note", "extras", f"{', '.join(packages)} missing, for {extras.PURPOSES[name]}",
-                f"pip install 'mklbench[{name}]'",
-            )  # fmt: skip
-
-
-def libsvm() -> Iterator[Finding]:
-    """Solve a support vector machine of two samples, whose solution is known."""
-    try:
-        from mklbench.libsvm import SVM
-
-        found = SVM(np.array([1.0, -1.0]), 10.0).solve(np.eye(2))
-        np.testing.assert_allclose(found.dual_coef, [1.0, -1.0], atol=1e-3)
-        yield Finding("ok", "libsvm", "it solves")
-    except Exception as error:  # whatever is wrong with a library of C
-        remedy = "pip install --force-reinstall --no-binary libsvm-official libsvm-official"
-        yield Finding("problem", "libsvm", f"it fails: {first_line(error)}", remedy)
 
 
 def compiler() -> Iterator[Finding]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,7 +20,6 @@ from mklbench.report.formats import FORMATS
 
 LISTS = ("algos", "kernels", "data", "splits", "searches", "executors", "tables")
 STORE = "results/store"
-MAX_JOBS = 1024  # as in mklbench.config.schemas, which is not imported for every --help
 
 Argument = tuple[tuple[str, ...], dict[str, Any]]
 
@@ -56,27 +56,16 @@ def _flag(*names_and_meaning: str, **options: Any) -> Argument:
     return tuple(names), {"action": "store_true", "help": meaning, **options}
 
 
-def _whole(what: str, least: int, most: int = 10**9 - 1) -> Callable[[str], int]:
-    """Return what reads a whole number."""
+def _number(kind: type, what: str, least: float, most: float = 1e9) -> Callable[[str], Any]:
+    """Return what reads a number, which argparse calls `what` where it is refused."""
 
-    def read(text: str) -> int:
-        if not (text.isascii() and text.isdecimal() and least <= int(text[:10]) <= most):
-            raise argparse.ArgumentTypeError(f"{text} is not {what}")
-        return int(text)
-
-    return read
-
-
-def _positive(unit: str) -> Callable[[str], float]:
-    """Return what reads a number above 0."""
-
-    def read(text: str) -> float:
+    def read(text: str) -> Any:
         try:
-            number = float(text)
+            number = kind(text)
         except ValueError:
-            number = 0.0
-        if not 0 < number < float("inf"):
-            raise argparse.ArgumentTypeError(f"{text} is not a number of {unit} > 0")
+            number = math.nan
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"{text} is not {what}")
         return number
 
     return read
@@ -88,7 +77,7 @@ def _store(directory: str) -> Any:
     return Store(directory)
 
 
-_SPLIT = _whole("the number of a split: 0, 1, 2, ...", 0)
+_SPLIT = _number(int, "the number of a split: 0, 1, 2, ...", 0)
 _CONFIG_DIR = _argument("--config-dir", metavar="DIR", help="your own configs: algo/, data/, ...")
 _STORE = _argument(
     "--results-dir", dest="store", type=_store, default=STORE, metavar="DIR",
@@ -99,8 +88,8 @@ _STORE_OF_RUN = _argument(
 )
 _RECORDED = _flag("--recorded", "show the recorded results instead of those in the store")
 _JOBS = _argument(
-    "--jobs", type=_whole(f"a whole number from 1 to {MAX_JOBS}", 1, MAX_JOBS), default=1,
-    metavar="N", help="the number of worker processes",
+    "--jobs", type=_number(int, "a whole number from 1 to 1024", 1, 1024), default=1, metavar="N",
+    help="the number of worker processes",
 )  # fmt: skip
 _OVERRIDES = _argument("overrides", nargs="*", metavar="OVERRIDE", help="as for mklbench run")
 _POSITION = [
@@ -120,7 +109,8 @@ PARENTS = {
 }
 COMMANDS = {
     "run": Command(
-        "run one algorithm on one data set, or with -m a sweep (options are Hydra overrides)", ""
+        "run one algorithm on one data set, or with -m a sweep (options are Hydra overrides)",
+        "run.run",
     ),
     "table": Command(
         "print a paper's table from what has been run",
@@ -142,27 +132,24 @@ COMMANDS = {
             _argument("names", nargs="*", metavar="TABLE", help="default: every table"),
             _JOBS, *_POSITION,
             _argument(
-                "--splits", type=_whole("a number of splits: 1, 2, 3, ...", 1), metavar="N",
+                "--splits", type=_number(int, "a number of splits: 1, 2, 3, ...", 1), metavar="N",
                 help="only the first N splits",
             ),
-            _flag("--dry-run", "say what would be run, and run nothing", group="instead"),
-            _flag("--write-only", "write what is finished, and run nothing", group="instead"),
+            _flag("--dry-run", "say what would be run, and run nothing", instead=True),
+            _flag("--write-only", "write what is finished, and run nothing", instead=True),
             _argument(
-                "--minutes", type=_positive("minutes"), metavar="N", group="instead",
+                "--minutes", type=_number(float, "a number of minutes > 0", 1e-9), metavar="N",
+                instead=True,
                 help="rerun as many recorded splits as fit into N minutes, say what has moved, and "
                 "write how many splits confirm each position",
             ),
             _flag(
                 "--list", "print the positions with the time and the command of each, and run "
-                "nothing", dest="positions", group="instead",
+                "nothing", dest="positions", instead=True,
             ),
             _flag(
                 "--from-records",
                 "take over finished splits from the records in --out-dir instead of running them",
-            ),
-            _argument(
-                "--timeout", type=_positive("seconds"), metavar="SECONDS",
-                help="how long a split may take",
             ),
             _argument(
                 "--out-dir", dest="results_dir", metavar="DIR",
@@ -178,7 +165,8 @@ COMMANDS = {
         "status.status",
         [
             _argument(
-                "--watch", type=_positive("seconds"), nargs="?", const=10.0, metavar="SECONDS",
+                "--watch", type=_number(float, "a number of seconds > 0", 1e-9), nargs="?",
+                const=10.0, metavar="SECONDS",
                 help="keep showing it on the terminal until Ctrl-C, every so many seconds; "
                 "default: 10",
             ),
@@ -275,10 +263,6 @@ COMMANDS = {
                 "write what the check compares with: from the records of the tables, and from a "
                 "cheap run of each algorithm that no table has",
             ),
-            _argument(
-                "--recorded", dest="results_dir", metavar="DIR",
-                help="the recorded results; default: those of the program",
-            ),
         ],
         _EXECUTORS,
     ),
@@ -320,8 +304,8 @@ class Parser(argparse.ArgumentParser):
         raise InputError(f"{message} (see {self.prog} --help).")
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return what reads the arguments of all commands."""
+def parsers() -> dict[str, Parser]:
+    """Return what reads the arguments of each command, and under "" of the whole program."""
     whole = Parser(
         prog="mklbench",
         description="The experiments of the multiple-kernel-learning papers, run again.",
@@ -329,29 +313,23 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=f"mklbench {__version__}")
     children = {"": whole.add_subparsers(required=True, metavar="COMMAND", dest="command")}
+    for name, summary in PARENTS.items():
+        under = children[""].add_parser(name, help=summary, description=summary)
+        children[name] = under.add_subparsers(required=True, metavar="ACTION", dest="action")
+    made = {"": whole}
     for name, command in COMMANDS.items():
         parent, _, own = name.rpartition(" ")
-        if parent not in children:
-            summary = PARENTS[parent]
-            under = children[""].add_parser(parent, help=summary, description=summary)
-            children[parent] = under.add_subparsers(required=True, metavar="ACTION", dest="action")
-        child = children[parent].add_parser(
+        made[name] = children[parent].add_parser(
             own, help=command.summary, description=command.summary, epilog=command.epilog
         )
-        child.set_defaults(calls=command.calls)
-        _add(child, command.takes)
-    return whole
-
-
-def _add(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> None:
-    """Add arguments; at most one of those in a group may be given."""
-    groups: dict[str, Any] = {}
-    for names, options in arguments:
-        options = dict(options)
-        group = options.pop("group", None)
-        if group is not None and group not in groups:
-            groups[group] = parser.add_mutually_exclusive_group()
-        groups.get(group, parser).add_argument(*names, **options)
+        exclusive = None
+        for names, options in command.takes:
+            kept = {key: value for key, value in options.items() if key != "instead"}
+            target: Any = made[name]
+            if "instead" in options:
+                exclusive = target = exclusive or target.add_mutually_exclusive_group()
+            target.add_argument(*names, **kept)
+    return made
 
 
 def read(arguments: Sequence[str]) -> tuple[Callable[..., int | str | Path], dict[str, Any]]:
@@ -362,20 +340,12 @@ def read(arguments: Sequence[str]) -> tuple[Callable[..., int | str | Path], dic
     InputError
         If they are not in the grammar.
     """
-    parsed, left = parser().parse_known_args(arguments)
-    given = vars(parsed)
-    action = given.pop("action", None)
-    command = " ".join(filter(None, [given.pop("command"), action]))
-    # Words may stand between the flags, which argparse cannot do.
-    words = given.get("names", given.get("overrides"))
-    unknown_words = [text for text in left if words is None or text.startswith("-")]
-    if unknown_words:
-        raise InputError(
-            f"{' '.join(unknown_words)} is not known to mklbench {command} (see mklbench "
-            f"{command} --help)."
-        )
-    if words is not None:
-        words += left
+    made = parsers()
+    words = arguments[: 2 if arguments[0] in PARENTS else 1]
+    command = " ".join(words)
+    if command not in COMMANDS:  # it helps, or says what is wrong
+        made[""].parse_args(arguments)
+    given = vars(made[command].parse_intermixed_args(arguments[len(words) :]))
     if "names" in given and "jobs" in given:
         _take_executor(given, command)
     if "row" in given:
@@ -383,7 +353,7 @@ def read(arguments: Sequence[str]) -> tuple[Callable[..., int | str | Path], dic
 
         limits = [given.pop(name, None) for name in ("row", "column", "protocol", "splits")]
         given["selection"] = TableSelection(*limits)
-    module, _, name = given.pop("calls").partition(".")
+    module, _, name = COMMANDS[command].calls.partition(".")
     return getattr(importlib.import_module(f"mklbench.commands.{module}"), name), given
 
 
@@ -392,15 +362,13 @@ def _take_executor(given: dict[str, Any], command: str) -> None:
     overrides = [text for text in given["names"] if "=" in text]
     given["names"] = [text for text in given["names"] if "=" not in text]
     for text in overrides:
-        if text.partition("=")[0].partition(".")[0].lstrip("+") != "executor":
+        if not text.startswith(("executor=", "executor.", "+executor.")):
             raise InputError(
                 f"{text} is not accepted: mklbench {command} takes names of tables and options of "
                 "the executor, such as executor=slurm."
             )
     given["executor"] = None
     if overrides:
-        from mklbench import config as configs
+        from mklbench.config import executor_of
 
-        given["executor"] = configs.executor_of(
-            overrides, given["jobs"], given.get("timeout"), given.get("config_dir")
-        )
+        given["executor"] = executor_of(overrides, given["jobs"], None, given.get("config_dir"))

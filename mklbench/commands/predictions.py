@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from mklbench.experiments.files import reason, write_atomically
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import CellRecords
 from mklbench.extras import missing
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def write_predictions(path: str, results: Sequence[CellRecords]) -> None:
@@ -41,14 +44,9 @@ def write_predictions(path: str, results: Sequence[CellRecords]) -> None:
 
     if path.endswith(".parquet") and (asked := missing("files", f"predictions={path}", "pyarrow")):
         raise InputError(asked)
-    lines = [
-        line
-        for result in results
-        for record in result.records
-        if record.is_done
-        for line in _lines(result.cell, record)
-    ]
-    frame = pd.DataFrame(lines)
+    done = [(one.cell, record) for one in results for record in one.records if record.is_done]
+    frames = [_frame(cell, record) for cell, record in done]
+    frame = pd.concat(frames) if frames else pd.DataFrame()
     try:
         if path.endswith(".csv"):
             write_atomically(path, frame.to_csv(index=False))
@@ -60,24 +58,27 @@ def write_predictions(path: str, results: Sequence[CellRecords]) -> None:
         raise InputError(f"predictions={path} cannot be written: {reason(error)}.") from error
 
 
-def _lines(cell: Cell, record: Record) -> list[dict[str, Any]]:
-    data = cell.dataset()
-    test = cell.rows(record.split)[1]
+def _frame(cell: Cell, record: Record) -> DataFrame:
+    """Return the rows of a split: where they are from, and what is predicted of them."""
+    import pandas as pd
+
+    data, test = cell.dataset(), cell.rows(record.split)[1]
     decision = decision_again(cell, record)
-    run = {"algo": cell.algo, "kernel": cell.kernel, "data": cell.data, "split": record.split}
-    of_file = np.arange(len(data.y)) if data.rows is None else data.rows
-    predicted = None if data.targets is not None else multiclass.predict(decision)
-    lines = []
-    for k, row in enumerate(test):
-        line: dict[str, Any] = {**run, "row": int(of_file[row])}
-        if data.sample_names:
-            line["sample"] = data.sample_names[0][row]
-        if predicted is None or data.targets is not None:
-            line |= {"label": data.targets[row], "prediction": decision[k]}  # type: ignore[index]
-        else:
-            line |= {"label": data.classes[data.y[row]], "prediction": data.classes[predicted[k]]}
-            values = np.atleast_1d(decision[k])
-            names = [f"decision_{name}" for name in data.classes]
-            line |= dict(zip(names if len(values) > 1 else ["decision"], values, strict=True))
-        lines.append(line)
-    return lines
+    columns: dict[str, Any] = {
+        "algo": cell.algo,
+        "kernel": cell.kernel,
+        "data": cell.data,
+        "split": record.split,
+        "row": test if data.rows is None else np.asarray(data.rows)[test],
+    }
+    if data.sample_names:
+        columns["sample"] = np.asarray(data.sample_names[0])[test]
+    if data.targets is not None:
+        columns |= {"label": data.targets[test], "prediction": decision}
+    else:
+        classes = np.asarray(data.classes)
+        predicted = classes[multiclass.predict(decision)]
+        columns |= {"label": classes[data.y[test]], "prediction": predicted}
+        names = [f"decision_{name}" for name in classes] if decision.ndim == 2 else ["decision"]
+        columns |= dict(zip(names, np.atleast_2d(decision.T), strict=True))
+    return pd.DataFrame(columns)

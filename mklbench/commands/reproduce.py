@@ -38,7 +38,6 @@ def reproduce(
     minutes: float | None = None,
     positions: bool = False,
     results_dir: str | None = None,
-    timeout: float | None = None,
     config_dir: str | None = None,
     executor: Executor | None = None,
     selection: TableSelection = WHOLE,
@@ -73,8 +72,6 @@ def reproduce(
     results_dir : str or None, default=None
         Where ``tables``, ``figures`` and ``records`` are written; None is ``results``, and with
         `minutes` ``results/reproduced``.
-    timeout : float or None, default=None
-        Seconds of computing a cell may take; None for no limit.
     config_dir : str or None, default=None
         As for `table`.
     executor : Executor or None, default=None
@@ -95,10 +92,10 @@ def reproduce(
     if minutes is not None:
         from mklbench.commands.confirm import REPRODUCED, confirm
 
-        if selection or from_records or timeout is not None or executor is not None:
+        if selection or from_records or executor is not None:
             raise InputError(
                 f"--minutes {minutes:g} repeats whole tables on this machine: leave out positions, "
-                "--splits, --from-records, --timeout and executor."
+                "--splits, --from-records and executor."
             )
         place = results_dir or REPRODUCED
         return confirm(names, minutes=minutes, jobs=jobs, results_dir=place, config_dir=config_dir)
@@ -146,7 +143,7 @@ def reproduce(
             _check_nothing_is_lost(cells, source, store)
         refused: dict[str | None, str] = {}
     else:
-        refused = _run(cells, store, executor or Local(jobs, timeout))
+        refused = _run(cells, store, executor or Local(jobs))
     if selection:
         reports = [assemble(p.table, finders[p.table.name], p.slots) for p in parts]
         for report in reports:

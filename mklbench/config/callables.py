@@ -14,7 +14,7 @@ from typing import Any
 
 from mklbench import own_code
 from mklbench.contract import Algorithm, algorithm_of
-from mklbench.errors import InputError, hint
+from mklbench.errors import InputError, first_line, hint
 from mklbench.kernels.contract import builder_of
 
 # Keys of a YAML that are no options of its callable.
@@ -43,15 +43,7 @@ def executor(config: Mapping[str, Any], jobs: int, timeout: float | None) -> Any
         If it cannot be made, or does not have one of its options.
     """
     check_arguments("executor", config, arguments(config))
-    try:
-        made = _callable("executor", config)(jobs, timeout)
-    except InputError:
-        raise
-    except Exception as error:
-        raise _unusable("executor", config, root_cause(error)) from error
-    if not hasattr(made, "run"):
-        raise _unusable("executor", config, "it makes nothing that runs steps")
-    return made
+    return _made("executor", config, jobs, timeout)
 
 
 def executor_of(
@@ -122,7 +114,7 @@ def target(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
     try:
         found = getattr(importlib.import_module(module), name)
     except (Exception, SystemExit) as error:  # importing a user's module can raise anything
-        why, where = root_cause(error), own_code.place(error)
+        why, where = _root_cause(error), own_code.place(error)
         if where is not None and isinstance(error, Exception):
             why = f"{type(error).__name__}: {why} ({where})"
         raise InputError(f"{group}._target_={path} cannot be used: {why}.") from error
@@ -145,9 +137,7 @@ def check_arguments(group: str, config: Mapping[str, Any], given: Mapping[str, A
     called = target(group, config)
     supplied = 0 if config.get("_partial_") is False else _N_SUPPLIED[group]
     try:
-        # Only functions surely have a hash.
-        read = _options if inspect.isfunction(called) else _options.__wrapped__
-        accepted = read(called, supplied)
+        accepted = _options(called, supplied)
     except (TypeError, ValueError) as error:  # of classes and functions written in C
         raise InputError(
             f"{group}._target_={config['_target_']} cannot be used: it does not say what arguments "
@@ -198,30 +188,28 @@ def _fits(value: Any, hint: Any) -> bool:
     return hint != Mapping[str, Any] or isinstance(value, dict)
 
 
-def root_cause(error: BaseException) -> str:
+def _root_cause(error: BaseException) -> str:
     """Return the first line of what an error was raised from, without a full stop."""
     while error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, SystemExit):
         return "its module ends the program when it is imported"
-    lines = str(error).strip().splitlines() or [type(error).__name__]
-    return lines[0].rstrip(".")
+    return first_line(error)
 
 
 def _callable(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
-    bound = partial(target(group, config), **arguments(config))
     if config.get("_partial_", True):
-        return bound
+        return partial(target(group, config), **arguments(config))
+    return _made(group, config)
+
+
+def _made(group: str, config: Mapping[str, Any], *given: object) -> Any:
+    """Return what the callable of a config makes with its options."""
+    called = target(group, config)
     try:
-        made: Callable[..., Any] = bound()
+        return called(*given, **arguments(config))
     except InputError:
         raise
     except Exception as error:
-        raise _unusable(group, config, root_cause(error)) from error
-    if not callable(made):
-        raise _unusable(group, config, "it makes no callable")
-    return made
-
-
-def _unusable(group: str, config: Mapping[str, Any], why: str) -> InputError:
-    return InputError(f"{group}={config.get('name')} cannot be used: {why}.")
+        name = config.get("name")
+        raise InputError(f"{group}={name} cannot be used: {_root_cause(error)}.") from error

@@ -26,15 +26,8 @@ from mklbench import resources
 from mklbench.errors import InputError, hint, unknown
 
 ROOT, _VERSION = "config", "1.3"
-# The first put other configs in the place of ours, which no run can be made of; the last unpickles
-# a file, and so runs whatever somebody has put into it.
-_REFUSED_FLAGS = {
-    **dict.fromkeys(
-        ("-cp", "--config-path", "-cn", "--config-name"),
-        "name the directory of your own configs with --config-dir DIR",
-    ),
-    "--experimental-rerun": "it would run what is in the file; type the command again",
-}
+# It unpickles a file, and so runs whatever somebody has put into it.
+_RERUN = "--experimental-rerun"
 _SWEEP_FLAGS = ("-m", "--multirun")
 # Options whose values may be patterns of files in a sweep.
 _PATHS = ("data.path", "kernel.files", "split.path")
@@ -133,11 +126,11 @@ def run_hydra(arguments: Sequence[str], run: Callable[[list[ComposedRun]], Seque
     """
     overrides = [text for text in arguments if _is_override(text)]
     flags = [text for text in arguments if not _is_override(text)]
-    for flag in (text.partition("=")[0] for text in flags):
-        for refused, why in _REFUSED_FLAGS.items():
-            # Hydra takes the beginning of a long flag for it, too.
-            if flag == refused or (len(flag) > 2 and refused.startswith(flag)):
-                raise InputError(f"{flag} is not accepted: {why}.")
+    # Hydra takes the beginning of a long flag for it, too.
+    if any(len(text) > 2 and _RERUN.startswith(text.partition("=")[0]) for text in flags):
+        raise InputError(
+            f"{_RERUN} is not accepted: it would run what is in the file; type the command again."
+        )
     if sweeping := bool(set(flags) & set(_SWEEP_FLAGS)):
         overrides = [_with_files(text) for text in overrides]
     task = Task(run)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
@@ -24,12 +23,6 @@ from mklbench.config.schemas import (
 from mklbench.errors import InputError, first_line, hint
 from mklbench.grids import first_values
 
-# Options of the search that are keyed by dotted paths, and what they map.
-_PATHS_OF_SEARCH = {
-    "grid": "hyperparameters to lists of values, as in +search.grid.algo.C=[1,10]",
-    "fits": "options of the algorithm to values, as in +search.fits.algo.max_iter=50",
-}
-
 
 def run_config(composed: DictConfig | Mapping[str, Any], by_hand: Iterable[str] = ()) -> RunConfig:
     """Return the config of a run from what is composed, resolved and checked.
@@ -47,13 +40,13 @@ def run_config(composed: DictConfig | Mapping[str, Any], by_hand: Iterable[str] 
         Naming the first key or value that cannot be accepted.
     """
     node = composed if isinstance(composed, DictConfig) else OmegaConf.create(dict(composed))
-    config = checked_groups({group: _group(node, group) for group in GROUPS}, by_hand)
-    asked = scorers(_plain(node, "metrics") if "metrics" in node else None)
-    return replace(config, metrics=tuple(asked))
+    groups = {group: _group(node, group) for group in GROUPS}
+    metrics = _plain(node, "metrics") if "metrics" in node else None
+    return checked_groups({**groups, "metrics": metrics}, by_hand)
 
 
-def checked_groups(groups: dict[str, Any], by_hand: Iterable[str] = ()) -> RunConfig:
-    """Return the config of a run from its resolved groups.
+def checked_groups(resolved: dict[str, Any], by_hand: Iterable[str] = ()) -> RunConfig:
+    """Return the config of a run from its resolved groups and metrics.
 
     Raises
     ------
@@ -62,20 +55,19 @@ def checked_groups(groups: dict[str, Any], by_hand: Iterable[str] = ()) -> RunCo
     """
     # As JSON has it, keys are text: what is stored, sent to workers and run is then the same.
     try:
-        groups = json.loads(json.dumps(groups))
+        groups = json.loads(json.dumps(resolved))
     except TypeError as error:  # YAML has bytes and sets, too
         raise InputError(
             f"A config has what is no text, number, list or mapping: {first_line(error)}."
         ) from error
-    for path, value in _flatten(groups).items():
-        for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, float) and math.isnan(item):
-                raise InputError(f"{path}={value} is not accepted: nan is no number, give one.")
-    search = groups["search"]
-    for option, maps in _PATHS_OF_SEARCH.items():
+    algo, kernel, data, search = (groups[name] for name in ("algo", "kernel", "data", "search"))
+    for option in ("grid", "fits"):
         tree = search.get(option) or {}
         if not isinstance(tree, Mapping):
-            raise InputError(f"search.{option}={tree} is not accepted: it maps {maps}.")
+            raise InputError(
+                f"search.{option}={tree} is not accepted: it maps paths of options to what they "
+                "are, as in +search.grid.algo.C=[1,10] or +search.fits.algo.max_iter=50."
+            )
         search[option] = _flatten(tree)
     _take_out(search, by_hand)
     for group in ("algo", "kernel", "data"):
@@ -84,24 +76,23 @@ def checked_groups(groups: dict[str, Any], by_hand: Iterable[str] = ()) -> RunCo
             raise InputError(f"{group}.name={name} is not accepted: it must be a text.")
     for group in ("algo", "kernel"):
         check_arguments(group, groups[group], arguments(groups[group]))
-    split = checked("split", SplitConfig, groups["split"])
     sought = checked("search", SearchConfig, search)
     for path, values in sought.grid.items():
         group, _, name = path.partition(".")
         for value in first_values(values):
             check_arguments(group, groups[group], {name: value})
     fits = {path.removeprefix("algo."): value for path, value in (sought.fits or {}).items()}
-    check_arguments("algo", groups["algo"], fits)
+    check_arguments("algo", algo, fits)
     # Those that change nothing change no key.
-    changing = {name: value for name, value in fits.items() if groups["algo"].get(name) != value}
-    changed = {f"algo.{name}": value for name, value in changing.items()} or None
-    if sought.tol is not None and "tol" not in groups["algo"]:
+    changed = {f"algo.{name}": value for name, value in fits.items() if algo.get(name) != value}
+    if sought.tol is not None and "tol" not in algo:
         raise InputError(
-            f"search.tol={sought.tol} is not accepted: algo={groups['algo']['name']} has no "
+            f"search.tol={sought.tol} is not accepted: algo={algo['name']} has no "
             "tolerance algo.tol; set search.tol=null."
         )
-    algo, kernel, data = (groups[group] for group in ("algo", "kernel", "data"))
-    return RunConfig(algo, kernel, data, split, replace(sought, fits=changed))
+    split = checked("split", SplitConfig, groups["split"])
+    metrics = tuple(scorers(groups["metrics"]))
+    return RunConfig(algo, kernel, data, split, replace(sought, fits=changed or None), metrics)
 
 
 def _take_out(search: dict[str, Any], by_hand: Iterable[str]) -> None:

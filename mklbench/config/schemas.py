@@ -11,7 +11,7 @@ from omegaconf import BooleanNode, FloatNode, IntegerNode, StringNode, ValueNode
 
 from mklbench.data.preprocessing import ScalingName
 from mklbench.errors import InputError, hint
-from mklbench.grids import AUTO, first_values
+from mklbench.grids import AUTO
 from mklbench.reader import Rule, Where, read
 
 # The config groups of a run.
@@ -29,10 +29,6 @@ Ties = Literal["larger"]
 MAX_JOBS = 1024
 # What `auto` may stand for in a grid.
 AUTO_OPTIONS = ("algo.C", "algo.lam")
-# So many fits, times the folds, are the search of one split.
-MAX_GRID = 10_000
-# A hundred times what the publications with the most splits have.
-MAX_SPLITS = 10_000
 
 
 def _as(node: Callable[..., ValueNode]) -> Rule:
@@ -41,19 +37,39 @@ def _as(node: Callable[..., ValueNode]) -> Rule:
     return lambda found, where: convert(found)
 
 
-_whole, _text = _as(IntegerNode), _as(StringNode)
+_whole, _number, _text = _as(IntegerNode), _as(FloatNode), _as(StringNode)
 
 
-def _from(least: int, most: float = math.inf) -> Rule:
+def _from(least: int, most: int | None = None) -> Rule:
     """Return the rule of a whole number from `least` to `most`."""
 
     def rule(found: Any, where: Where) -> int:
         whole = int(_whole(found, where))
-        if whole < least:
-            raise InputError(f"{where}={whole} is not accepted: it must be at least {least}.")
-        if whole > most:
-            raise InputError(f"{where}={whole} is not accepted: it must be at most {most}.")
+        if whole < least or (most is not None and whole > most):
+            bound = "" if most is None else f" and at most {most}"
+            raise InputError(
+                f"{where}={whole} is not accepted: it must be at least {least}{bound}."
+            )
         return whole
+
+    return rule
+
+
+def _positive(found: Any, where: Where) -> float:
+    number = float(_number(found, where))
+    if not 0 < number < math.inf:
+        raise InputError(f"{where}={number:g} is not accepted: it must be a number above 0.")
+    return number
+
+
+def _file(*endings: str) -> Rule:
+    """Return the rule of the name of a file that ends in one of `endings`."""
+
+    def rule(found: Any, where: Where) -> str:
+        if not str(found).endswith(endings):
+            names = " or ".join(endings)
+            raise InputError(f"{where}={found} is not accepted: name a file in {names}.")
+        return str(found)
 
     return rule
 
@@ -63,7 +79,7 @@ class OptionWhere(Where):
 
     rules: ClassVar[Mapping[Any, Rule]] = {
         int: _whole,
-        float: _as(FloatNode),
+        float: _number,
         bool: _as(BooleanNode),
         str: _text,
     }
@@ -107,7 +123,7 @@ class SplitConfig:
 
     name: str = "custom"
     title: str = ""
-    n_splits: Annotated[int, _from(1, MAX_SPLITS)] | None = 20
+    n_splits: Annotated[int, _from(1)] | None = 20
     test_fraction: float | None = 0.3
     n_train: int | None = None
     n_test: int | None = None
@@ -117,68 +133,28 @@ class SplitConfig:
     path: str | None = None
     first_row: Literal["auto", 0, 1] | None = None
     kind: SplitKind | None = None
-    folds: Annotated[int, _from(2, MAX_SPLITS)] | None = None
+    folds: Annotated[int, _from(2)] | None = None
 
     def __post_init__(self) -> None:
-        if self.path is not None:
-            self._check_file()
-        elif self.kind is not None:
-            self._check_kind()
-        elif self.first_row is not None:
-            raise InputError(
-                f"split.first_row={self.first_row} is not accepted without a file of splits: "
-                "choose split=file split.path=FILE."
-            )
-        elif self.n_splits is None:
-            raise InputError("split.n_splits=null is not accepted: give a number of splits.")
-        elif self.test_fraction is None:
-            self._check_sizes()
-        elif self.n_train is not None or self.n_test is not None:
-            raise InputError(
-                f"split.test_fraction={self.test_fraction:g} is not accepted beside split.n_train "
-                "and split.n_test: set split.test_fraction=null, or leave the other two out."
-            )
-        elif not 0 < self.test_fraction < 1:
-            raise InputError(
-                f"split.test_fraction={self.test_fraction:g} is not accepted: "
-                "it must lie between 0 and 1, both excluded."
-            )
-
-    def _check_file(self) -> None:
-        if not self.path:
-            raise InputError("split.path is empty: give the path of a file of splits.")
-        for option in ("test_fraction", "n_train", "n_test"):
-            if (found := getattr(self, option)) is not None:
+        is_file, is_drawn = self.path is not None, self.path is None and self.kind is None
+        has_folds = self.kind in ("kfold", "time")
+        has_use = {
+            **dict.fromkeys(("test_fraction", "n_train", "n_test"), is_drawn),
+            "stratified": not is_file,
+            "first_row": is_file,
+            "folds": has_folds,
+        }
+        for option, is_used in has_use.items():
+            found = getattr(self, option)
+            if found is not None and found is not False and not is_used:
+                chosen = f"split.path={self.path}" if is_file else f"split={self.name}"
                 raise InputError(
-                    f"split.{option}={found:g} is not accepted beside split.path={self.path}: the "
-                    f"file states the parts; set split.{option}=null."
+                    f"split.{option}={found} has no use with {chosen}: leave it out, or set "
+                    f"split.{option}={'false' if found is True else 'null'}."
                 )
-        if self.stratified:
-            raise InputError(
-                f"split.stratified=true is not accepted beside split.path={self.path}: the file "
-                "states the parts; leave it out."
-            )
-
-    def _check_kind(self) -> None:
-        if (self.folds is None) == (self.kind in ("kfold", "time")):
-            remedy = "leave it out" if self.folds else "give their number, as in split.folds=10"
-            raise InputError(f"split.folds={self.folds} does not fit split={self.kind}: {remedy}.")
-        for option in ("test_fraction", "n_train", "n_test"):
-            if (found := getattr(self, option)) is not None:
-                raise InputError(
-                    f"split.{option}={found:g} is not accepted with split={self.kind}, which has "
-                    f"parts of its own: set split.{option}=null."
-                )
-
-    def _check_sizes(self) -> None:
-        for option, n_rows in (("n_train", self.n_train), ("n_test", self.n_test)):
-            if n_rows is None:
-                raise InputError(
-                    f"split.{option} is not set: give the rows of both parts, as in "
-                    "split.n_train=400 split.n_test=4900, or a split.test_fraction."
-                )
-            if n_rows < 1:
-                raise InputError(f"split.{option}={n_rows} is not accepted: it must be at least 1.")
+        for option, is_needed in {"folds": has_folds, "n_splits": is_drawn}.items():
+            if is_needed and getattr(self, option) is None:
+                raise InputError(f"split.{option} is not set: give a number, as in {option}=10.")
 
 
 @dataclass(frozen=True)
@@ -202,17 +178,15 @@ class SearchConfig:
     name: str = "custom"
     title: str = ""
     folds: Annotated[int, _from(2)] = 5
-    splits: Annotated[int, _from(1, MAX_SPLITS)] | None = None
+    splits: Annotated[int, _from(1)] | None = None
     combine: Combine | None = None
     ties: Ties | None = None
     score: Annotated[str, _scorer] | None = None
-    tol: float | None = None
+    tol: Annotated[float, _positive] | None = None
     fits: dict[str, Any] | None = None
     grid: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.tol is not None and not 0 < self.tol < math.inf:
-            raise InputError(f"search.tol={self.tol} is not accepted: it must be a number above 0.")
         for path in self.fits or ():
             group, _, key = path.partition(".")
             if group != "algo" or key in ("", "name", "title", "tol") or path in self.grid:
@@ -240,12 +214,6 @@ class SearchConfig:
                     f"search.grid.{path}={values} is not accepted with search.splits={self.splits}:"
                     " only of numbers is there a median; set search.splits=null."
                 )
-        n_entries = math.prod(len(first_values(values)) for values in self.grid.values())
-        if n_entries > MAX_GRID:
-            raise InputError(
-                f"search.grid has {n_entries} entries in {', '.join(self.grid)}, and at most "
-                f"{MAX_GRID} can be tried: give fewer values."
-            )
 
 
 @dataclass(frozen=True)
@@ -254,29 +222,11 @@ class RunOptions:
 
     executor: dict[str, Any] = field(default_factory=dict)
     jobs: Annotated[int, _from(1, MAX_JOBS)] = 1
-    timeout: float | None = None
+    timeout: Annotated[float, _positive] | None = None
     results_dir: str = "results/store"
-    out: str | None = None
-    predictions: str | None = None
+    out: Annotated[str, _file(".csv", ".tex")] | None = None
+    predictions: Annotated[str, _file(".csv", ".parquet")] | None = None
     progress: Progress = "auto"
-
-    def __post_init__(self) -> None:
-        if self.timeout is not None and not 0 < self.timeout < math.inf:
-            raise InputError(
-                f"timeout={self.timeout:g} is not accepted: give seconds > 0, or null for no limit."
-            )
-        if not self.results_dir:
-            raise InputError("results_dir= is empty: name a directory for the store.")
-        if self.out is not None and not self.out.endswith((".csv", ".tex")):
-            raise InputError(
-                f"out={self.out} is not accepted: give the name of a .csv file, or of a .tex file "
-                "for the summary."
-            )
-        if self.predictions is not None and not self.predictions.endswith((".csv", ".parquet")):
-            raise InputError(
-                f"predictions={self.predictions} is not accepted: give the name of a .csv or "
-                ".parquet file."
-            )
 
 
 @dataclass(frozen=True)
@@ -349,21 +299,13 @@ def scorers(found: Any) -> list[str]:
     InputError
         If it is something else.
     """
-    given = [found] if isinstance(found, str) else found
-    if given is None or given == []:
-        return []
-    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
-        raise InputError(
-            f"metrics={found} is not accepted: give names of scikit-learn's scorers, as in "
-            "metrics=[roc_auc,f1_macro]."
-        )
-    names = list(dict.fromkeys(given))
-    if not set(names) <= set(MEASURES):
+    names = found if isinstance(found, list) else [] if found is None else [found]
+    if not set(map(str, names)) <= set(MEASURES):
         from mklbench.scoring import check_name
 
         for name in names:
             check_name("metrics", name, MEASURES)
-    return names
+    return list(dict.fromkeys(names))
 
 
 def _is_number(value: object) -> bool:

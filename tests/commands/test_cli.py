@@ -266,10 +266,7 @@ def test_the_help_of_run_names_the_groups_and_choices(capsys: pytest.CaptureFixt
         ("mklbench table pic", "picard2012_table1"),
         ("mklbench table picard2012_table1 --format md all", "all_methods"),
         ("mklbench reproduce picard2012_table1 ", "picard2012_table2"),
-        ("mklbench table picard2012_table1 --row so", "sonar"),
-        ("mklbench reproduce --jobs 2 picard2012_table1 --protocol ", "iterations"),
         ("mklbench check cor", "cortes2009_uci"),
-        ("mklbench plot picard2012_p", "picard2012_path"),
     ],
 )
 def test_the_shell_completes(

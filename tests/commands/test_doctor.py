@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mklbench import cli, extras
+from mklbench import cli
 from mklbench.commands import doctor
 
 
@@ -23,7 +23,7 @@ def test_it_names_what_it_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
     status = cli.main(["doctor"])
     printed = capsys.readouterr().out.splitlines()
     looked_at = {line[8:19].strip() for line in printed if line[:8].strip() in ("ok", "note")}
-    assert {"versions", "libsvm", "BLAS", "compiler", "cache", "mirror"} <= looked_at
+    assert {"versions", "BLAS", "compiler", "cache", "mirror"} <= looked_at
     assert status == any(line.startswith("problem ") for line in printed)
 
 
@@ -34,24 +34,6 @@ def test_a_package_that_is_too_old_or_absent_is_a_problem(monkeypatch: pytest.Mo
     assert "scipy" in first.text
     assert old[::3] == ("problem", "pip install 'numpy>=99'")
     assert absent.text == "no-such-package is not installed"
-
-
-def test_an_extra_that_is_missing_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "lacking", lambda: {"slurm": ["submitit"], "dask": []})
-    (found,) = doctor.extra_packages()
-    assert found[::3] == ("note", "pip install 'mklbench[slurm]'")
-
-
-def test_every_extra_says_what_it_is_for() -> None:
-    assert extras.PURPOSES.keys() == extras.lacking().keys()
-
-
-def test_a_library_that_fails_is_a_problem(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("mklbench.libsvm.SVM.solve", lambda *_: None)
-    assert cli.main(["doctor"]) == 1
-    assert "-> pip install --force-reinstall" in capsys.readouterr().out
 
 
 def test_a_mirror_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

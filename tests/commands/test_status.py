@@ -269,7 +269,7 @@ def test_what_is_being_run_is_not_forgotten(
         (["algo=svm", "--split", "-1"], "argument --split: "),
         (["algo=smv"], "algo=smv is not known: did you mean"),
         (["algo=svm,mkl"], "add --multirun"),
-        (["algo=svm", "--filed"], "--filed is not known to mklbench redo"),
+        (["algo=svm", "--filed"], "unrecognized arguments: --filed"),
         (["--failed", "--results-dir", "file"], "results_dir=file is no directory"),
     ],
 )

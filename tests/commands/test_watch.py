@@ -119,13 +119,6 @@ def test_without_a_terminal_it_is_refused(
     )
 
 
-@pytest.mark.slow
-def test_a_terminal_that_cannot_show_it_again_is_refused(tmp_path: Path) -> None:
-    screen = Screen(["status", "--watch", "--results-dir", "store"], tmp_path, term="dumb")
-    assert screen.process.wait(timeout=60) == 2
-    screen.read_until("--watch is for a terminal")
-
-
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "inf"])
 def test_seconds_that_are_none_are_refused(
     seconds: str, capsys: pytest.CaptureFixture[str]
