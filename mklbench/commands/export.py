@@ -7,11 +7,11 @@ needs this package and nothing of a store.
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import inspect
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from mklbench import estimators
 from mklbench.commands.run import cell_of
 from mklbench.config import RunConfig
 from mklbench.config.callables import arguments, target
+from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.errors import InputError
 from mklbench.estimators.transformers import RawTable
@@ -76,19 +77,24 @@ def export_model(
     cell = cell_of(job)
     store = Store(results_dir or configs.run_options(job.config).results_dir)
     store.check()
-    if split is not None and split >= cell.n_splits:
-        raise InputError(
-            f"--split={split} is not accepted: the cell has {cell.n_splits} splits, from 0 on."
-        )
     records = [record for record in store.read(cell).done if split in (None, record.split)]
-    config = cell.config.with_values(_chosen(cell, records, split, store))
-    train, test = (np.arange(len(cell.dataset().y)), None) if split is None else cell.rows(split)
+    if not records and (cell.config.search.grid or split is not None):
+        what = "no finished split" if split is None else f"no result of split {split}"
+        raise InputError(
+            f"algo={cell.algo} with data={cell.data} and search={cell.search} has {what} in "
+            f"{store.path}, whose hyperparameters could be taken: run it first, with mklbench run."
+        )
+    # What most of the splits have chosen; of several the first.
+    counts = Counter(json.dumps(record.params, sort_keys=True) for record in records)
+    chosen = json.loads(counts.most_common(1)[0][0]) if cell.config.search.grid else {}
+    config, data = cell.config.with_values(chosen), cell.dataset()
+    train, test = (np.arange(len(data.y)), None) if split is None else cell.rows(split)
     pipeline = fitted(cell, config, train)
     _write(pipeline, out)
-    chosen = " ".join(f"{k}={v}" for k, v in arguments(config.algo).items() if v is not None)
+    options = " ".join(f"{k}={v}" for k, v in arguments(config.algo).items() if v is not None)
     rows = "all" if split is None else f"the training part of split {split},"
-    print(f"Wrote {out}: {type(pipeline[-1]).__name__} on {rows} {len(train)} rows ({chosen}).")
-    return 0 if test is None else _compare(cell, pipeline, test, records)
+    print(f"Wrote {out}: {type(pipeline[-1]).__name__} on {rows} {len(train)} rows ({options}).")
+    return 0 if test is None else _compare(pipeline, data, test, records[0])
 
 
 def fitted(cell: Cell, config: RunConfig, rows: NDArray[np.int64]) -> Pipeline:
@@ -131,95 +137,57 @@ def fitted(cell: Cell, config: RunConfig, rows: NDArray[np.int64]) -> Pipeline:
     return Pipeline([("table", table), *steps, ("scaling", scaler), ("model", model)])
 
 
-def _chosen(
-    cell: Cell, records: Sequence[Record], split: int | None, store: Store
-) -> dict[str, Any]:
-    """Return the hyperparameters that were chosen: by most of the splits, of several the first."""
-    if not cell.config.search.grid:
-        return {}
-    if not records:
-        what = "no finished split" if split is None else f"no result of split {split}"
-        raise InputError(
-            f"algo={cell.algo} with data={cell.data} and search={cell.search} has {what} in "
-            f"{store.path}, whose hyperparameters could be taken: run it first, with mklbench run."
-        )
-    counts = Counter(json.dumps(record.params, sort_keys=True) for record in records)
-    return dict(json.loads(counts.most_common(1)[0][0]))
-
-
 def _estimator(cell: Cell, config: RunConfig) -> Any:
     """Return the estimator of the cell's algorithm, not fitted."""
-    solve = target("algo", config.algo)
+    solve, builder = target("algo", config.algo), configs.kernel(config.kernel)
+    declared = builder_of(builder)
+    if declared.takes_rows or declared.takes_views:
+        raise InputError(
+            f"kernel={cell.kernel} cannot be exported: it is made of rows or views of "
+            f"data={cell.data}, which an estimator does not know of."
+        )
     wanted = cell.dataset().targets is not None
-    found: list[Callable[..., Any]] = [
-        kind
-        for kind in vars(estimators).values()
-        if getattr(kind, "_algorithm", "") == solve.__module__ and is_regressor(kind()) == wanted
-    ]
-    if not found:
+    for kind in vars(estimators).values():
+        if getattr(kind, "_algorithm", "") == solve.__module__ and is_regressor(kind()) == wanted:
+            break
+    else:
         raise InputError(
             f"algo={cell.algo} cannot be exported: there is no estimator of it for data such as "
             f"data={cell.data}."
         )
-    parameters = inspect.signature(found[0]).parameters
-    defaults = inspect.signature(solve).parameters
+    parameters, defaults = kind().get_params(), inspect.signature(solve).parameters
     given = arguments(config.algo)
     for name, value in given.items():
         if name not in parameters and value != defaults[name].default:
             raise InputError(
-                f"algo.{name}={value} cannot be exported: the estimator "
-                f"{getattr(found[0], '__name__', '')} has no such parameter."
+                f"algo.{name}={value} cannot be exported: the estimator {kind.__name__} has no "
+                "such parameter."
             )
     kept = {name: value for name, value in given.items() if name in parameters}
-    return found[0](kernel=_kernel(cell, config), **kept)
-
-
-def _kernel(cell: Cell, config: RunConfig) -> Callable[..., Any]:
-    """Return the kernel of the cell as an estimator takes it."""
-    builder = configs.kernel(config.kernel)
-    declared = builder_of(builder)
-    if declared.takes_rows:
-        raise InputError(
-            f"kernel={cell.kernel} cannot be exported: its matrices are on the rows of "
-            f"data={cell.data}, and say nothing of other rows."
-        )
-    if declared.takes_views:
-        raise InputError(
-            f"kernel={cell.kernel} cannot be exported: it takes the descriptors of "
-            f"data={cell.data} apart, which an estimator does not know of."
-        )
-    return builder
+    return kind(kernel=builder, **kept)
 
 
 def _write(pipeline: Pipeline, out: str) -> None:
-    name = "joblib" if out.endswith(".joblib") else "skops.io"
+    if out.endswith(".skops") and importlib.util.find_spec("skops") is None:
+        raise InputError(f"--out={out} needs skops: pip install skops, or name a .joblib file.")
     try:
-        importlib.import_module(name).dump(pipeline, out)
-    except ImportError as error:
-        raise InputError(
-            f"--out={out} needs skops, which is not installed: pip install skops, or name a "
-            ".joblib file."
-        ) from error
+        importlib.import_module("joblib" if out.endswith(".joblib") else "skops.io").dump(
+            pipeline, out
+        )
     except OSError as error:
         raise InputError(f"--out={out} cannot be written: {reason(error)}.") from error
 
 
-def _compare(
-    cell: Cell, pipeline: Pipeline, test: NDArray[np.int64], records: Sequence[Record]
-) -> int:
+def _compare(pipeline: Pipeline, data: Dataset, test: NDArray[np.int64], record: Record) -> int:
     """Say how the model does on the test part, and whether that is what was recorded."""
-    data, record = cell.dataset(), records[0] if records else None
     predicted = pipeline.predict(data.X[test])
     if data.targets is None:
-        what, recorded = "accuracy", None if record is None else record.accuracy
+        what, recorded = "accuracy", record.accuracy
         found = float(np.mean(predicted == np.asarray(data.classes)[data.y[test]]))
     else:
-        what, recorded = "rmse", None if record is None else record.rmse
+        what, recorded = "rmse", record.rmse
         found = float(np.sqrt(np.mean(np.square(predicted - data.targets[test]))))
-    told = f"Its {what} on the test part is {found:.4f}"
-    if recorded is None:
-        print(f"{told}; nothing is recorded of this split.")
-        return 0
-    as_recorded = bool(np.isclose(found, recorded, rtol=1e-6, atol=1e-9))
-    print(f"{told}, {'as recorded' if as_recorded else f'and {recorded:.4f} was recorded'}.")
-    return 0 if as_recorded else 1
+    is_same = recorded is not None and bool(np.isclose(found, recorded, rtol=1e-6, atol=1e-9))
+    said = "as recorded" if is_same else f"but {recorded} is recorded"
+    print(f"Its {what} on the test part is {found:.4f}, {said}.")
+    return 0 if is_same else 1

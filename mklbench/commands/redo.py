@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from mklbench import config as configs
 from mklbench.commands.run import cell_of
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.lock import holder
 from mklbench.experiments.execution.overview import cell_directories
 from mklbench.experiments.store import Store, cannot_be_written, names_in, traceback_of
@@ -58,26 +58,27 @@ def redo(
     store.check()
     directories = cell_directories(store)
     if overrides:
-        cells = [cell_of(job) for job in jobs]
-        directories = [path for cell in cells for path in _of_run(cell, store, directories)]
+        directories = [store.directory(cell_of(job)) for job in jobs]
     forgotten = {directory: _named(store, directory, failed, splits) for directory in directories}
     for directory, paths in forgotten.items():
-        _check_free(directory, paths, whole=not failed and not splits)
+        named = [path.with_suffix(".lock") for path in paths]
+        for lock in named if failed or splits else sorted(directory.glob("*.lock")):
+            if (owner := holder(lock)) is not None:
+                raise InputError(
+                    f"{lock.stem} of {directory.name} is being run on {owner.host} (pid "
+                    f"{owner.pid}): end that run first, or wait for it."
+                )
     for directory, paths in forgotten.items():
         there = _forget(paths, store)
         if there or overrides:
-            print(f"{directory.name}: {_said(there)}.")
+            counts = Counter(path.name.partition("-")[0] for path in there)
+            kinds = ((kind, counts[kind]) for kind in ("split", "selection"))
+            parts = [f"{n} {kind}{'' if n == 1 else 's'}" for kind, n in kinds if n]
+            text = f"{' and '.join(parts)} forgotten" if parts else "nothing was recorded"
+            print(f"{directory.name}: {text}.")
     if not any(forgotten.values()) and not overrides:
         print(f"Nothing has failed in {store.path}: there is nothing to forget.")
     return 0
-
-
-def _of_run(cell: Cell, store: Store, directories: Sequence[Path]) -> list[Path]:
-    """Return where a run has records: also those of its own code before that was edited."""
-    config = store.as_described(cell)
-    own = store.directory(cell)
-    before = [path for path in directories if path.name.startswith(f"{cell.label}-")]
-    return [own, *(p for p in before if p != own and store.described_config(p) == config)]
 
 
 def _named(store: Store, directory: Path, failed: bool, splits: Sequence[int]) -> list[Path]:
@@ -90,17 +91,6 @@ def _named(store: Store, directory: Path, failed: bool, splits: Sequence[int]) -
         unfinished = [r.split for r in store.records_in(directory) if not r.is_done]
         named = [directory / f"split-{s:03d}.json" for s in unfinished if not splits or s in splits]
     return named
-
-
-def _check_free(directory: Path, paths: Sequence[Path], whole: bool) -> None:
-    """Raise InputError if somebody alive has a lock on what is to be forgotten."""
-    named = [path.with_suffix(".lock") for path in paths]
-    for lock in sorted(directory.glob("*.lock")) if whole else named:
-        if (owner := holder(lock)) is not None:
-            raise InputError(
-                f"{lock.stem} of {directory.name} is being run on {owner.host} (pid {owner.pid}): "
-                "end that run first, or wait for it."
-            )
 
 
 def _forget(paths: Sequence[Path], store: Store) -> list[Path]:
@@ -123,12 +113,3 @@ def _forget(paths: Sequence[Path], store: Store) -> list[Path]:
                 (directory / "cell.json").unlink()
             directory.rmdir()
     return there
-
-
-def _said(paths: Sequence[Path]) -> str:
-    counts = [
-        (sum(path.name.startswith(f"{kind}-") for path in paths), kind)
-        for kind in ("split", "selection")
-    ]
-    parts = [f"{n} {kind}{'' if n == 1 else 's'}" for n, kind in counts if n]
-    return f"{' and '.join(parts)} forgotten" if parts else "nothing was recorded"
