@@ -332,8 +332,8 @@ def parsers() -> dict[str, Parser]:
     return made
 
 
-def read(arguments: Sequence[str]) -> tuple[Callable[..., int | str | Path], dict[str, Any]]:
-    """Return the function that arguments call, and what it is to be called with.
+def parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """Return the command, and what its arguments are.
 
     Raises
     ------
@@ -345,7 +345,19 @@ def read(arguments: Sequence[str]) -> tuple[Callable[..., int | str | Path], dic
     command = " ".join(words)
     if command not in COMMANDS:  # it helps, or says what is wrong
         made[""].parse_args(arguments)
-    given = vars(made[command].parse_intermixed_args(arguments[len(words) :]))
+    # Words may stand between the flags.
+    return command, vars(made[command].parse_intermixed_args(arguments[len(words) :]))
+
+
+def read(arguments: Sequence[str]) -> tuple[Callable[..., int | str | Path], dict[str, Any]]:
+    """Return the function that arguments call, and what it is to be called with.
+
+    Raises
+    ------
+    InputError
+        As `parse`, and for an executor that cannot be used.
+    """
+    command, given = parse(arguments)
     if "names" in given and "jobs" in given:
         _take_executor(given, command)
     if "row" in given:

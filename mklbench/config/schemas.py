@@ -27,6 +27,8 @@ Ties = Literal["larger"]
 
 # More processes than any one machine has use for, and fewer than would bring it down.
 MAX_JOBS = 1024
+# A hundred times what the publications with the most splits have.
+MAX_SPLITS = 10_000
 # What `auto` may stand for in a grid.
 AUTO_OPTIONS = ("algo.C", "algo.lam")
 
@@ -123,7 +125,7 @@ class SplitConfig:
 
     name: str = "custom"
     title: str = ""
-    n_splits: Annotated[int, _from(1)] | None = 20
+    n_splits: Annotated[int, _from(1, MAX_SPLITS)] | None = 20
     test_fraction: float | None = 0.3
     n_train: int | None = None
     n_test: int | None = None

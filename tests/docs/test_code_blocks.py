@@ -107,16 +107,15 @@ def understand(command: str) -> None:
     if words[0] in ("--version", "--help"):
         return
     flags, overrides = flags_and_overrides(words)
-    parsed, left = grammar.parser().parse_known_args(words)
-    assert set(left) <= set(overrides)
-    names = [name for name in getattr(parsed, "names", []) if "=" not in name]
-    has_own = getattr(parsed, "config_dir", None) is not None
+    _, given = grammar.parse(words)
+    names = [name for name in given.get("names", []) if "=" not in name]
+    has_own = given.get("config_dir") is not None
     if words[0] == "data":
         assert set(names) <= set(resources.choices("data"))
     elif words[0] in ("reproduce", "check") and not has_own:
         assert set(names) <= {*table_names(), "author2020_table1"}  # which CONTRIBUTING makes up
     elif words[0] == "table" and not has_own:
-        assert load_table(parsed.name)
+        assert load_table(given["name"])
     elif words[0] in ("redo", "export") and overrides:
         assert jobs_of([*overrides, *({"-m"} & set(flags))])
 
