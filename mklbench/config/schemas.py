@@ -48,10 +48,8 @@ def _from(least: int, most: int | None = None) -> Rule:
     def rule(found: Any, where: Where) -> int:
         whole = int(_whole(found, where))
         if whole < least or (most is not None and whole > most):
-            bound = "" if most is None else f" and at most {most}"
-            raise InputError(
-                f"{where}={whole} is not accepted: it must be at least {least}{bound}."
-            )
+            bound = f"at least {least}" if whole < least else f"at most {most}"
+            raise InputError(f"{where}={whole} is not accepted: it must be {bound}.")
         return whole
 
     return rule
