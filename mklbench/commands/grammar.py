@@ -263,6 +263,10 @@ COMMANDS = {
                 "write what the check compares with: from the records of the tables, and from a "
                 "cheap run of each algorithm that no table has",
             ),
+            _argument(
+                "--recorded", dest="results_dir", metavar="DIR",
+                help="the recorded results; default: those of the program",
+            ),
         ],
         _EXECUTORS,
     ),

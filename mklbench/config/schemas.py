@@ -155,6 +155,12 @@ class SplitConfig:
         for option, is_needed in {"folds": has_folds, "n_splits": is_drawn}.items():
             if is_needed and getattr(self, option) is None:
                 raise InputError(f"split.{option} is not set: give a number, as in {option}=10.")
+        n_sizes = (self.n_train is not None) + (self.n_test is not None)
+        if is_drawn and n_sizes != (2 if self.test_fraction is None else 0):
+            raise InputError(
+                "A split is given by split.test_fraction alone, or by split.n_train and "
+                "split.n_test with split.test_fraction=null."
+            )
 
 
 @dataclass(frozen=True)
