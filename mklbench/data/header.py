@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mklbench.data.numbers import is_number, plain_number
 from mklbench.data.schema import Layout
-from mklbench.data.tables import Cells, text_of
+from mklbench.data.tables import Cells, shortened, text_of
 from mklbench.errors import DataError
 
 # What pandas takes for missing, and what others write, in lower case.
@@ -42,11 +42,9 @@ def has_header(cells: Cells, layout: Layout, place: str) -> bool:
         return True
     answer = _answer(first, cells, layout)
     if answer is None:
-        shown = ", ".join(map(repr, first[:4]))
-        more = ", ..." if len(first) > 4 else ""
         raise DataError(
-            f"{place} begins with {shown}{more}, which may be the names of the columns or a "
-            "sample: set data.header=true or data.header=false."
+            f"{place} begins with {shortened(list(map(repr, first)), 4)}, which may be the names "
+            "of the columns or a sample: set data.header=true or data.header=false."
         )
     return answer
 

@@ -107,8 +107,7 @@ def _keys(bodies: Sequence[Body], place: str) -> list[int]:
     # An index without a name is called "index" in what is read of a parquet file.
     called = {h[key] if h else "" for h, key in zip(headers, keys, strict=True)}
     unnamed = any(name == "index" or UNNAMED.fullmatch(name) for name in called)
-    are_numbers = all(name.isdigit() for name in _names(bodies[0], keys[0]))
-    if are_numbers and (unnamed or len(called) > 1):
+    if (unnamed or len(called) > 1) and all(map(str.isdigit, _names(bodies[0], keys[0]))):
         raise DataError(
             f"{place} would be joined by the numbers in "
             f"{' and '.join(b.describe(c) for b, c in zip(bodies, keys, strict=True))}, which may "

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -340,11 +341,10 @@ def _views(config: FileConfig, table: Table, place: str) -> tuple[View, ...]:
         raise DataError(
             f"data.views names {len(named)} views, and {place} has {len(sizes)}: name each of them."
         )
-    stops = np.cumsum(sizes, dtype=np.int64).tolist()
-    starts = [0, *stops]
+    bounds = pairwise(np.cumsum([0, *sizes], dtype=np.int64).tolist())
     return tuple(
         View(view.name, start, stop, view.distance)
-        for view, start, stop in zip(named, starts, stops, strict=False)
+        for view, (start, stop) in zip(named, bounds, strict=True)
     )
 
 
