@@ -194,9 +194,9 @@ class Path:
         B = np.concatenate([rows for rows, _, _ in parts]).astype(np.float64)
         y, box = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
         # Of classes each counts as much as the other, or a rare one would hardly be seen.
-        classes, own, counts = np.unique(y, return_inverse=True, return_counts=True)
+        classes, own = np.unique(y, return_inverse=True)
         if len(classes) == 2:
-            box = box * (0.5 * len(y) / counts)[own]
+            box = box * (0.5 * box.sum() / np.bincount(own, box))[own]
         L = block_diag(*(root(core) for core in factors.combined(weights)))
         features = np.column_stack([B @ L, np.ones(len(B))])
         ridge = np.diag(np.append(np.ones(features.shape[1] - 1), _RIDGE_OF_INTERCEPT))

@@ -39,11 +39,22 @@ class Terms(NamedTuple):
         s and r, of k hinges a sample.
     box : ndarray of shape (n,)
         C_i > 0.
+    mean : float
+        Of the C_i of all samples, also where these are some of them.
     """
 
     signs: Array
     targets: Array
     box: Array
+    mean: float
+
+    @property
+    def shares(self) -> Array:
+        """C_i in units of their mean (n,): what is aimed at along the path is in these units.
+
+        Where C_i differ by much a product that is small for one is large for another.
+        """
+        return self.box / self.mean
 
     def of(self, rows: slice) -> Terms:
         """Return the hinges of some samples.
@@ -53,7 +64,7 @@ class Terms(NamedTuple):
         rows : slice
             The samples.
         """
-        return Terms(self.signs[:, rows], self.targets[:, rows], self.box[rows])
+        return Terms(self.signs[:, rows], self.targets[:, rows], self.box[rows], self.mean)
 
     def loss(self, outputs: Array) -> float:
         """Return the loss of a function.
@@ -86,10 +97,10 @@ def terms_of(loss: Hinge | Tube) -> Terms:
     """
     if isinstance(loss, Hinge):
         box = np.broadcast_to(np.asarray(loss.box, dtype=np.float64), loss.y.shape)
-        return Terms(loss.y[None], np.ones((1, len(loss.y))), box)
+        return Terms(loss.y[None], np.ones((1, len(loss.y))), box, float(box.mean()))
     box = np.broadcast_to(np.asarray(loss.C, dtype=np.float64), loss.y.shape)
     signs = np.repeat([[1.0], [-1.0]], len(loss.y), axis=1)
-    return Terms(signs, signs * loss.y - loss.epsilon, box)
+    return Terms(signs, signs * loss.y - loss.epsilon, box, float(box.mean()))
 
 
 Array = NDArray[np.float64]
@@ -309,16 +320,17 @@ class Rows:
     def sampled(self, chosen: NDArray[np.bool_]) -> tuple[NDArray, Array, Array]:
         """Return the rows of B (k, R) of some samples, what is wanted there, and their bounds."""
         parts = [block.taken(chosen[rows]) for rows, block in self._each()]
-        signs, targets, box = self._terms
+        signs, targets, box, _ = self._terms
         return np.concatenate(parts), (signs * targets).mean(axis=0)[chosen], box[chosen]
 
     def loss(self, x: Array, b: float) -> float:
         """Return the loss of B x + b."""
         return self._terms.loss(self._outputs(x) + b)
 
-    def begin(self, x: Array, b: float, mu: float) -> None:
+    def begin(self, x: Array, b: float, mu: float | Array) -> None:
         """Take the alpha of the central path for B x + b."""
-        signs, targets, c = self._terms
+        signs, targets, c, _ = self._terms
+        mu = mu * self._terms.shares
         slope = signs * (self._outputs(x) + b) - targets
         self._alpha = 2.0 * mu * c / (slope * c + 2.0 * mu + np.hypot(slope * c, 2.0 * mu))
         # Kept beside alpha: near C their difference has no digits left.
@@ -338,7 +350,7 @@ class Rows:
     def linearise(self, x: Array, b: float, double: bool) -> Linearised:
         """Return the equations at the point whose outputs are B x + b."""
         self._double = double
-        signs, targets, box = self._terms
+        signs, targets, box, _ = self._terms
         a = self.dual_coef()
         function, expansion = self._both(x, a)
         outputs = function + b
@@ -390,15 +402,18 @@ class Rows:
     def aim(self, mu: float) -> Aims:
         """Aim at products mu after the predicted direction, with its terms of second order."""
         alpha, lower, upper = self._candidate
-        return self._aims(mu - alpha * lower, mu + alpha * upper)
+        aimed = mu * self._terms.shares
+        return self._aims(aimed - alpha * lower, aimed + alpha * upper)
 
-    def recentre(self, step: float, least: float, most: float) -> Aims:
+    def recentre(self, step: float, least: float | Array, most: float | Array) -> Aims:
         """Aim at products between two bounds at a step along the direction (Gondzio 1996)."""
         alpha, lower, upper = self._direction = self._candidate
         products = (
             (self._alpha + step * alpha) * (self._lower + step * lower),
             (self._slack - step * alpha) * (self._upper + step * upper),
         )
+        shares = self._terms.shares
+        least, most = least * shares, most * shares
         lower, upper = (np.maximum(np.clip(p, least, most) - p, -most) for p in products)
         return self._aims(self._aim_lower + lower, self._aim_upper + upper)
 
@@ -415,8 +430,9 @@ class Rows:
         alpha, lower, upper = self._candidate if corrected else self._direction
         self._alpha = self._alpha + step * alpha
         self._slack = self._slack - step * alpha
-        self._lower = np.maximum(self._lower + step * lower, least / self._alpha)
-        self._upper = np.maximum(self._upper + step * upper, least / self._slack)
+        shared = least * self._terms.shares
+        self._lower = np.maximum(self._lower + step * lower, shared / self._alpha)
+        self._upper = np.maximum(self._upper + step * upper, shared / self._slack)
         return self._projected(self._terms.dual_coef(alpha))
 
     def _longest(self, alpha: Array, lower: Array, upper: Array) -> Least:
