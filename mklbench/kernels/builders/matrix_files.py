@@ -7,6 +7,7 @@ are read and checked once a process.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -41,6 +42,8 @@ StackAxis = Literal["first", "last"]
 # The names that a stack has where a file holds several.
 _USUAL = ("KH", "K")
 _TEXT = (".csv", ".tsv", ".txt")
+# The first line of a kernel in LIBSVM's precomputed format.
+_PRECOMPUTED = re.compile(rb"[-+.\deE]+[ \t]+0:1[ \t]+1:")
 # What the arrays of an .npy file are called.
 _STACK, _SINGLE = "K", "matrix 0"
 
@@ -210,7 +213,7 @@ def matrices(
 
 def sample_names(path: str) -> list[str] | None:
     """Return the names of the samples of a matrix in a file of text, in its order; None: none."""
-    return _table(path)[1] if path.endswith(_TEXT) else None
+    return _table(path)[1] if path.endswith(_TEXT) and not _is_libsvm(path) else None
 
 
 def _stated(
@@ -397,6 +400,8 @@ def _arrays(path: str) -> Mapping[str, Any]:
     try:
         if path.endswith(".mat"):
             return mat_files.read(Path(path).read_bytes(), f"kernel.files={path}")
+        if _is_libsvm(path):
+            return {_SINGLE: _of_libsvm(path)}
         if path.endswith(_TEXT):
             return {_SINGLE: _table(path)[0]}
         loaded = np.load(path, allow_pickle=False)
@@ -415,6 +420,24 @@ def _arrays(path: str) -> Mapping[str, Any]:
             f"kernel.files={path} cannot be read as a .mat, .npz, .npy, .csv or .tsv file: name "
             "another."
         ) from error
+
+
+def _is_libsvm(path: str) -> bool:
+    with open(path, "rb") as file:
+        return _PRECOMPUTED.match(file.readline()) is not None
+
+
+def _of_libsvm(path: str) -> NDArray[np.float64]:
+    """Read LIBSVM's precomputed format: label, 0:number of the sample, 1:K(x, x1), ..."""
+    from sklearn.datasets import load_svmlight_file
+
+    rows = load_svmlight_file(path, zero_based=True)[0].toarray()
+    if not np.array_equal(rows[:, 0], np.arange(1, len(rows) + 1)):
+        raise InputError(
+            f"kernel.files={path} does not number its samples from 1 to {len(rows)}: give the "
+            "kernel of the training samples with themselves."
+        )
+    return np.asarray(rows[:, 1:], np.float64)
 
 
 def _table(path: str) -> tuple[NDArray[np.float64], list[str] | None]:

@@ -155,6 +155,13 @@ def test_a_table_of_text_is_ordered_by_its_names(tmp_path: Path) -> None:
     for name in ("K.tsv", "plain.csv"):
         (found,) = matrices(str(tmp_path / name)).values()
         np.testing.assert_array_equal(found, K)
+    lines = [
+        f"{k % 2} 0:{k + 1} " + " ".join(f"{m + 1}:{v}" for m, v in enumerate(row))
+        for k, row in enumerate(K)
+    ]
+    (tmp_path / "K.svm").write_text("\n".join(lines) + "\n")
+    (found,) = matrices(str(tmp_path / "K.svm")).values()
+    np.testing.assert_array_equal(found, K)
     frame.rename(columns={"r": "s"}).to_csv(tmp_path / "K.csv")
     with pytest.raises(InputError, match="names other samples over its columns"):
         matrices(str(tmp_path / "K.csv"))
