@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-from pandas import DataFrame, read_csv
+from typing import TYPE_CHECKING, Any
 
 from mklbench import resources
 from mklbench.config import compose, declared, run_config
@@ -22,6 +20,9 @@ from mklbench.report.analysis.assemble import Place, Report, SlotRecords
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Column, PaperTable, Row, Slot
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def scores_path(results: Path, table: str) -> Path:
@@ -35,6 +36,8 @@ def to_scores(report: Report) -> str:
     `accuracy` is a share, and `seconds` are of the processor, for the choice of hyperparameters,
     the kernels and the fit.
     """
+    from pandas import DataFrame
+
     seconds = METRICS["total_time"]
     lines = [
         [*place, record.split, record.accuracy, seconds.value(record)]
@@ -49,6 +52,8 @@ def to_scores(report: Report) -> str:
 
 def _scores(table: PaperTable) -> DataFrame:
     """Return the recorded scores of a table that ranks methods, a line a split."""
+    from pandas import read_csv
+
     path = scores_path(resources.recorded_results(), table.name)
     if not path.is_file():
         raise InputError(

@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, zip_longest
-
-from pandas import DataFrame
+from typing import TYPE_CHECKING
 
 from mklbench.data import is_at_hand
 from mklbench.errors import InputError
@@ -28,6 +27,9 @@ from mklbench.experiments.store import Store
 from mklbench.report.analysis.places import CellFinder
 from mklbench.report.check.comparison import Finding, Outcome, choice, judged
 from mklbench.report.table.paper_table import PaperTable
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # Seconds after which it is looked whether the time is up, and what a split takes beside its record.
 _BATCH_SECONDS = 60.0
@@ -177,6 +179,8 @@ class TablesAgain:
 
     def positions(self) -> DataFrame:
         """Return a line for each recorded position: how many splits agree, and how many moved."""
+        from pandas import DataFrame
+
         places = DataFrame(self._places, columns=["table", "row", "column", "protocol", "key"])
         for name, outcome in (("confirmed", Outcome.SAME), ("moved", Outcome.MOVED)):
             ended = (item for item, found in self.findings.items() if found.outcome is outcome)

@@ -268,7 +268,6 @@ class TestModels:
         positive = np.flatnonzero(model.weights_)
         assert sorted(listed.index) == sorted(names[m] for m in positive.tolist())
         assert listed.sum() == pytest.approx(1.0)
-        assert f"{len(positive)} of 12000" in str(dict(model._summary())["kernels in use"])
 
     def test_pairs_are_called_after_both_columns(self) -> None:
         bank = feature_pairs(np.random.default_rng(0).standard_normal((9, 3)), 2)
