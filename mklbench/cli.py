@@ -138,9 +138,7 @@ def _dispatch(arguments: list[str]) -> int:
 
         return _carried_out(lambda: run(arguments[1:]))
     if arguments[:1] in (["-sc"], ["--shell-completion"]):
-        from mklbench.commands.completion import complete
-
-        return complete(arguments, list(grammar.COMMANDS))
+        return grammar.complete(arguments)
     if arguments in ([], ["list"]):
         arguments = [*arguments, "--help"]
     function, given = grammar.read(arguments)

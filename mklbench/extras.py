@@ -13,23 +13,6 @@ _PACKAGES = {
     "slurm": {"submitit": "submitit"},
 }
 
-# What needs them, as people say it.
-PURPOSES = {
-    "dask": "executor=dask",
-    "files": "MATLAB 7.3, parquet and Excel files",
-    "images": "the descriptors of data=flowers17",
-    "report": "the plots of mklbench report",
-    "slurm": "executor=slurm",
-}
-
-
-def lacking() -> dict[str, list[str]]:
-    """Return by extra the packages that are not installed."""
-    return {
-        extra: [package for module, package in packages.items() if find_spec(module) is None]
-        for extra, packages in _PACKAGES.items()
-    }
-
 
 def missing(extra: str, what: str, only: str | None = None) -> str | None:
     """Return the sentence that asks for an extra; None if it is installed.

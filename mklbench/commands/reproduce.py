@@ -19,6 +19,7 @@ from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.estimate import describe_work, estimate_text, outstanding_work
 from mklbench.report.analysis.places import CellFinder
+from mklbench.report.check.rerun import REPRODUCED, confirm
 from mklbench.report.formats import render
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.results import write_results
@@ -66,7 +67,7 @@ def reproduce(
         from the records and the store together, and records to which the store adds nothing stay
         as they are, to the byte.
     minutes : float or None, default=None
-        Repeat recorded splits for so long instead, see `mklbench.commands.confirm`.
+        Repeat recorded splits for so long instead, see `confirm`.
     positions : bool, default=False
         Print the positions instead, see `print_positions`.
     results_dir : str or None, default=None
@@ -90,8 +91,6 @@ def reproduce(
         put fewer finished splits in the place of more.
     """
     if minutes is not None:
-        from mklbench.commands.confirm import REPRODUCED, confirm
-
         if selection or from_records or executor is not None:
             raise InputError(
                 f"--minutes {minutes:g} repeats whole tables on this machine: leave out positions, "

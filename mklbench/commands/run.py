@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import io
 import math
 import sys
 from collections.abc import Iterator, Sequence
 from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from mklbench import config as configs
-from mklbench import interruption
+from mklbench import interruption, multiclass
 from mklbench.config import ComposedRun, RunOptions
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.evaluation import decision_again
 from mklbench.experiments.execution.plan import run_cells
 from mklbench.experiments.files import check_writable_file, reason, write_atomically
 from mklbench.experiments.progress import progress
+from mklbench.experiments.record import Record
 from mklbench.experiments.records import CellRecords, border_text
 from mklbench.experiments.rows import csv_text, summary, summary_grid
 from mklbench.experiments.store import Store
+from mklbench.extras import missing
 from mklbench.grids import AUTO
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -91,9 +101,7 @@ class _Runs:
         if out is not None:
             _write(out, usable)
         if self.options.predictions is not None:
-            from mklbench.commands.predictions import write_predictions
-
-            write_predictions(self.options.predictions, usable)
+            _write_predictions(self.options.predictions, usable)
         print(summary(usable))
         for sentence in (*_borders(usable), *_published(usable)):
             print(sentence)
@@ -150,3 +158,54 @@ def _latex(results: list[CellRecords]) -> str:
     headings, body = summary_grid(results)
     n_labels = headings.index("splits")  # names, settings, and C, which may be a range
     return to_latex([Grid(headings, body, n_labels)])
+
+
+def _write_predictions(path: str, results: list[CellRecords]) -> None:
+    """Fit the finished splits again, as they were recorded, and write what they predict.
+
+    A line is a test row: its run, split and row number in the table, from 0, the name of the
+    sample where the table has one, the label, the prediction and the decision value, or one of
+    each class.
+    """
+    import pandas as pd
+
+    if path.endswith(".parquet") and (asked := missing("files", f"predictions={path}", "pyarrow")):
+        raise InputError(asked)
+    done = [(one.cell, record) for one in results for record in one.records if record.is_done]
+    frames = [_predicted(cell, record) for cell, record in done]
+    frame = pd.concat(frames) if frames else pd.DataFrame()
+    try:
+        if path.endswith(".csv"):
+            write_atomically(path, frame.to_csv(index=False))
+        else:
+            buffer = io.BytesIO()
+            frame.to_parquet(buffer, index=False)
+            write_atomically(path, buffer.getvalue())
+    except OSError as error:
+        raise InputError(f"predictions={path} cannot be written: {reason(error)}.") from error
+
+
+def _predicted(cell: Cell, record: Record) -> DataFrame:
+    """Return the rows of a split: where they are from, and what is predicted of them."""
+    import pandas as pd
+
+    data, test = cell.dataset(), cell.rows(record.split)[1]
+    decision = decision_again(cell, record)
+    columns: dict[str, Any] = {
+        "algo": cell.algo,
+        "kernel": cell.kernel,
+        "data": cell.data,
+        "split": record.split,
+        "row": test if data.rows is None else np.asarray(data.rows)[test],
+    }
+    if data.sample_names:
+        columns["sample"] = np.asarray(data.sample_names[0])[test]
+    if data.targets is not None:
+        columns |= {"label": data.targets[test], "prediction": decision}
+    else:
+        classes = np.asarray(data.classes)
+        predicted = classes[multiclass.predict(decision)]
+        columns |= {"label": classes[data.y[test]], "prediction": predicted}
+        names = [f"decision_{name}" for name in classes] if decision.ndim == 2 else ["decision"]
+        columns |= dict(zip(names, np.atleast_2d(decision.T), strict=True))
+    return pd.DataFrame(columns)

@@ -69,14 +69,16 @@ def _put_together(overrides: Sequence[str]) -> dict[str, Any] | None:
 
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> Override | None:
-    """Parse an override; None unless it chooses a group, or gives one key a plain value."""
+    """Parse an override; None unless it chooses a group, or sets or deletes one plain value."""
     try:
         override = OverridesParser.create().parse_override(text)
     except HydraException:
         return None
-    if override.is_delete() or override.is_sweep_override() or override.package:
+    if override.is_sweep_override() or override.package or isinstance(override.value(), dict):
         return None
-    if isinstance(override.value(), dict) or text.startswith(tuple(f"+{g}=" for g in GROUPS)):
+    if override.is_delete() and (override.key_or_group in GROUPS or override.value() is not None):
+        return None
+    if text.startswith(tuple(f"+{g}=" for g in GROUPS)):
         return None
     return override
 
@@ -105,13 +107,15 @@ def _chosen(chosen: dict[str, str]) -> dict[str, Any] | None:
 
 
 def _change(config: dict[str, Any], override: Override) -> bool:
-    """Change a value as Hydra would; return False for what is left to it."""
+    """Change or delete a value as Hydra would; return False for what is left to it."""
     *parents, name = override.key_or_group.split(".")
     node: Any = config
     for key in parents:
         node = node.setdefault(key, {}) if override.is_add() else node.get(key)
         if not isinstance(node, dict):
             return False
+    if override.is_delete():
+        return node.pop(name, None) is not None
     new = node.get(name) is None if override.is_add() else name in node
     if not (new or override.is_force_add()):
         return False

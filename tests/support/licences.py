@@ -58,7 +58,7 @@ class Licence:
 def of_all_dependencies() -> list[Licence]:
     """Return the licences of what the program, its extras and in turn these need here."""
     found: dict[str, Licence] = {}
-    asked = [(Requirement(f"mklbench[{','.join(sorted(extras.PURPOSES))}]"), "")]
+    asked = [(Requirement(f"mklbench[{','.join(sorted(extras._PACKAGES))}]"), "")]
     visited = set()
     while asked:
         needed, by = asked.pop(0)

@@ -13,10 +13,9 @@ from experiment_fakes import tiny_cell
 from report_fakes import record
 
 from mklbench import cli, resources
-from mklbench.commands.confirm import confirm
 from mklbench.experiments.records import CLOCKS, RecordFile
 from mklbench.report.analysis.places import CellFinder
-from mklbench.report.check.rerun import Rerun, TablesAgain, batches
+from mklbench.report.check.rerun import Rerun, TablesAgain, batches, confirm
 from mklbench.report.loading import load_table
 
 Line = dict[str, Any]
@@ -107,7 +106,7 @@ def test_a_split_of_another_revision_is_run_again(
 ) -> None:
     assert again() == 0
     before = fresh(out)
-    monkeypatch.setattr("mklbench.commands.confirm.git_revision", lambda: "0" * 40)
+    monkeypatch.setattr("mklbench.report.check.rerun.git_revision", lambda: "0" * 40)
     assert again() == 0
     assert len(fresh(out)) == 2 * len(before)
 
