@@ -14,7 +14,7 @@ from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import Executor, run_cells
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
-from mklbench.experiments.records import Layers, RecordFile, RecordSource, record_path, write_sums
+from mklbench.experiments.records import Layers, RecordFile, record_path, write_sums
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.estimate import describe_work, estimate_text, outstanding_work
@@ -107,60 +107,46 @@ def reproduce(
             "--write-only writes whole tables: leave --row, --column, --protocol and --splits out, "
             "or see mklbench table, which prints a part."
         )
+    results = Path(results_dir)
     parts = _parts(names, selection, config_dir)
     tables = [part.table for part in parts]
-    earlier = _record_files(Path(results_dir) / "records", tables)
+    earlier = _record_files(results / "records", tables)
     taken_over = earlier if from_records else {}
-    finders = {
-        table.name: CellFinder(
-            _source(store, taken_over.get(table.name)) if write_only else store,
-            recorded=taken_over.get(table.name),
-            n_splits=selection.n_splits,
-        )
+    finders = [
+        CellFinder(store, recorded=taken_over.get(table.name), n_splits=selection.n_splits)
         for table in tables
-    }
-    places = [(finders[part.table.name], slot) for part in parts for slot in part.slots]
+    ]
+    found = list(zip(parts, finders, strict=True))
+    places = [(finder, slot) for part, finder in found for slot in part.slots]
     with counting(places, "Reading the tables") as counted:
         cells = [finder.cell(slot) for finder, slot in counted]
     if dry_run:
-        recorded = _measured_before(Path(results_dir), tables)
-        work = outstanding_work(
-            cells,
-            Layers([store, *taken_over.values()]),
-            recorded,
-            lambda: _of_program(recorded),
-        )
+        source = Layers([store, *taken_over.values()])
+        recorded = _measured_before(results, tables)
+        work = outstanding_work(cells, source, recorded, lambda: _of_program(recorded))
         print(describe_work(work, jobs))
         return 0
     if not selection:
         check_writable_directory("--out-dir", results_dir)  # before hours of work, not after
-    for source in () if write_only else taken_over.values():
-        n_splits = copy_records(cells, source, store)
-        print(f"{n_splits} finished splits taken over from {source.path}", flush=True)
-    if write_only:
-        for source in () if from_records else earlier.values():
-            _check_nothing_is_lost(cells, source, store)
-        refused: dict[str | None, str] = {}
-    else:
+    refused: dict[str | None, str] = {}
+    if not write_only:
+        for file in taken_over.values():
+            n_splits = copy_records(cells, file, store)
+            print(f"{n_splits} finished splits taken over from {file.path}", flush=True)
         refused = _run(cells, store, executor or Local(jobs))
+    elif not from_records:
+        for file in earlier.values():
+            _check_nothing_is_lost(cells, file, store)
     if selection:
-        reports = [assemble(p.table, finders[p.table.name], p.slots) for p in parts]
-        for report in reports:
-            print("\n".join([render(report, "md"), *_unfinished(report, refused)]))
-        print(
-            f"This is a part: {Path(results_dir) / 'tables'} has whole tables and was not written."
-        )
-        return 1 if any(report.unfinished for report in reports) else 0
-    reports = []
-    for table in tables:
-        finder = finders[table.name]
-        has_records = (
-            write_only and table.name in taken_over and _adds_nothing(store, table, finder)
-        )
-        reports.append(write_results(table, finder, Path(results_dir), has_records=has_records))
-    write_sums(Path(results_dir) / "records")
+        reports = [assemble(part.table, finder, part.slots) for part, finder in found]
+    else:
+        reports = [_write(part.table, finder, store, results) for part, finder in found]
+        write_sums(results / "records")
     for report in reports:
-        print(_outcome(report, Path(results_dir), refused))
+        shown = render(report, "md") if selection else _outcome(report, results)
+        print("\n".join([shown, *_unfinished(report, refused)]))
+    if selection:
+        print(f"This is a part: {results / 'tables'} has whole tables and was not written.")
     return 1 if any(report.unfinished for report in reports) else 0
 
 
@@ -254,13 +240,12 @@ def _record_files(directory: Path, tables: Sequence[PaperTable]) -> dict[str, Re
     return {name: RecordFile(path) for name, path in paths.items() if path.is_file()}
 
 
-def _source(store: Store, recorded: RecordFile | None) -> RecordSource:
-    return store if recorded is None else Layers([store, recorded])
-
-
-def _adds_nothing(store: Store, table: PaperTable, finder: CellFinder) -> bool:
-    """Tell whether a store has no record of a table."""
-    return not any(store.read(cell).records for cell in finder.cells(table.slots()))
+def _write(table: PaperTable, finder: CellFinder, store: Store, results: Path) -> Report:
+    """Write a table; its records stay as they are where the store has nothing to add to them."""
+    has_records = finder.recorded is not None and not any(
+        store.read(cell).records for cell in finder.cells(table.slots())
+    )
+    return write_results(table, finder, results, has_records=has_records)
 
 
 def _check_nothing_is_lost(cells: Sequence[Cell], earlier: RecordFile, store: Store) -> None:
@@ -275,14 +260,13 @@ def _check_nothing_is_lost(cells: Sequence[Cell], earlier: RecordFile, store: St
         )
 
 
-def _outcome(report: Report, results: Path, refused: Mapping[str | None, str]) -> str:
-    """Say in a few lines where a table was written, how it ended and why."""
+def _outcome(report: Report, results: Path) -> str:
+    """Say where a table was written, and how many of its runs are done."""
     n_cells = len(report.slots)
-    lines = [
+    return (
         f"{report.table.name}: {n_cells - len(report.unfinished)} of {n_cells} runs done, "
         f"written to {results / 'tables' / report.table.name}.md and .csv"
-    ]
-    return "\n".join([*lines, *_unfinished(report, refused)])
+    )
 
 
 def _unfinished(report: Report, refused: Mapping[str | None, str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from mklbench import resources
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
-from mklbench.experiments.records import RecordFile, RecordSource, border_text, record_path
+from mklbench.experiments.records import Layers, RecordFile, RecordSource, border_text, record_path
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.table.paper_table import PaperTable, Slot
 from mklbench.report.table.part import first_splits
@@ -22,8 +22,9 @@ class CellFinder:
     source : RecordSource
         The store, or the records that were exported from one.
     recorded : RecordFile or None, default=None
-        Exported records that are to be added to; by default `source`, if it is such. Where
-        they are of another edition of the data than is at hand, the cell is that of the records.
+        Exported records that count as well, where `source` has none; by default `source`, if it
+        is such. Where they are of another edition of the data than is at hand, the cell is that
+        of the records.
     n_splits : int or None, default=None
         Take so many splits of each cell that has more, the first.
     """
@@ -35,7 +36,7 @@ class CellFinder:
         recorded: RecordFile | None = None,
         n_splits: int | None = None,
     ) -> None:
-        self.source = source
+        self.source = source if recorded is None else Layers([source, recorded])
         self.recorded = source if isinstance(source, RecordFile) else recorded
         self.n_splits = n_splits
         self._cells: dict[Place, Cell] = {}
