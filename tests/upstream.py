@@ -14,17 +14,25 @@ from mklbench import resources
 from mklbench.data import catalogue, sources
 from mklbench.data.schema import FileConfig, parse_config
 
-SAID = {"ok": "as published", "damaged": "differs", "absent": "gone", "unreadable": "no answer"}
+GONE = ("HTTP status 404", "HTTP status 410")
 
 
-def asked(config: FileConfig) -> list[catalogue.Verified]:
-    """Return what each upstream place of a data set has, in each of its editions."""
-    return [
-        catalogue._verified(edition, place, None)
+def asked(config: FileConfig) -> list[tuple[str, str, str]]:
+    """Return each upstream place of a data set, in each edition, what it has, and the details."""
+    found = [
+        (place.location, catalogue._verified(edition, place))
         for edition in catalogue._editions(config)
         for place in sources.places(edition)
         if place.kind == "upstream"
     ]
+    return [(location, said(one), one.detail) for location, one in found]
+
+
+def said(found: catalogue.Verified) -> str:
+    """Return what is printed of a place; one that is not gone may answer another time."""
+    if found.status == "absent":
+        return "gone" if found.detail in GONE else "no answer"
+    return {"ok": "as published", "damaged": "differs"}[found.status]
 
 
 def main(names: list[str]) -> int:
@@ -37,16 +45,16 @@ def main(names: list[str]) -> int:
         if not isinstance(parsed, FileConfig) or not (found := asked(parsed)):
             continue
         bad = [
-            f"{one.location}: {SAID[one.status]}, {one.detail}"
-            for one in found
-            if one.status != "ok"
+            f"{location}: {what}, {detail}"
+            for location, what, detail in found
+            if what != "as published"
         ]
         n_ok = len(found) - len(bad)
         print("; ".join([f"{name}: {n_ok} of {len(found)} as published", *bad]), flush=True)
-        total.update(one.status for one in found)
-    counts = ", ".join(f"{total[status]} {said}" for status, said in SAID.items())
+        total.update(what for _, what, _ in found)
+    counts = ", ".join(f"{number} {what}" for what, number in total.items())
     print(f"{total.total()} files or groups of files: {counts}.")
-    return 1 if total["damaged"] or total["absent"] else 0
+    return 1 if total["differs"] or total["gone"] else 0
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def fetch(names: Sequence[str], config_dir: str | None = None) -> int:
             print(f"mklbench: error: {name}: {error}", file=sys.stderr)
             failed = True
         else:
-            print(f"{name}: {fetched.status} ({fetched.location})")
+            print(f"{name}: {fetched}")
     return 1 if failed else 0
 
 

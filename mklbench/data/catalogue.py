@@ -3,49 +3,25 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 from mklbench.data import sources
 from mklbench.data.editions import in_edition, settle
-from mklbench.data.files import CACHE_VARIABLE, AbsentError, UnreadableError, keep
+from mklbench.data.files import AbsentError, keep
 from mklbench.data.images import descriptors_path
 from mklbench.data.loading import from_bytes, from_generator
 from mklbench.data.schema import FileConfig, GeneratedConfig, parse_config
-from mklbench.data.sources import Access, Directory
 from mklbench.errors import DataError, InputError
 from mklbench.resources import read_yaml
 
 logger = logging.getLogger(__name__)
 
-Status = Literal["ok", "absent", "unreadable", "damaged"]
-
 # Of more classes than this the list shows the number and sizes only.
 _MOST_CLASSES = 10
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """What `fetch` did for one data set.
-
-    Attributes
-    ----------
-    name : str
-        Of the data set.
-    status : {"fetched", "cached", "local"}
-        "fetched"; "cached": a good copy was there already; "local": embedded, generated or
-        the user's own file, of which no copy is needed.
-    location : str
-        The file in the cache, or where the data are.
-    """
-
-    name: str
-    status: Literal["fetched", "cached", "local"]
-    location: str
 
 
 @dataclass(frozen=True)
@@ -58,34 +34,17 @@ class Verified:
         Of the data set, and its edition where that is the official one.
     place : str
         "embedded", "cache", "mirror", "path" or "generated".
-    location : str
-        The path or URL.
-    status : {"ok", "absent", "unreadable", "damaged"}
-        "ok"; "absent"; "unreadable" for now, such as a server that does not answer; or
-        "damaged": read, and not the published content.
+    status : {"ok", "absent", "damaged"}
+        "ok"; "absent", or not to be read, as from a server that does not answer; or "damaged":
+        read, and not the published content.
     detail : str
         The content digest of what is ok, else the reason in a few words.
     """
 
     name: str
     place: str
-    location: str
-    status: Status
+    status: Literal["ok", "absent", "damaged"]
     detail: str
-
-
-def read_configs(directory: Directory) -> dict[str, dict[str, Any]]:
-    """Read every data configuration of a directory (``configs/data``), as plain dicts by name.
-
-    Raises
-    ------
-    InputError
-        The directory has none, or a file is not a YAML mapping.
-    """
-    configs = read_files(sorted(Path(directory).glob("*.yaml")))
-    if not configs:
-        raise InputError(f"{os.fspath(directory)} holds no data configurations (*.yaml).")
-    return configs
 
 
 def read_files(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
@@ -106,9 +65,7 @@ def read_files(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
     return configs
 
 
-def list_rows(
-    configs: Mapping[str, Mapping[str, Any]], **access: Unpack[Access]
-) -> list[dict[str, Any]]:
+def list_rows(configs: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
     """One row a data set, for a table.
 
     Nothing is downloaded or verified; `where` only asks which place comes first.
@@ -116,9 +73,7 @@ def list_rows(
     Parameters
     ----------
     configs : mapping of str to mapping
-        What `read_configs` has read.
-    **access : Access
-        As for `mklbench.data.load`.
+        What `read_files` has read.
 
     Returns
     -------
@@ -126,10 +81,10 @@ def list_rows(
     ("R: 97, M: 111", the positive class last), where ("embedded", "generated", "cached", "mirror",
     "upstream", "your file") and licence.
     """
-    return [_row(config, **access) for config in configs.values()]
+    return [_row(config) for config in configs.values()]
 
 
-def is_at_hand(config: Mapping[str, Any], **access: Unpack[Access]) -> bool:
+def is_at_hand(config: Mapping[str, Any]) -> bool:
     """Tell whether `load` finds a data set without a download, and has nothing to compute for it.
 
     Only whether the files are there is looked at. Of many processes that load a set that is not at
@@ -139,32 +94,34 @@ def is_at_hand(config: Mapping[str, Any], **access: Unpack[Access]) -> bool:
     ----------
     config : mapping of str to object
         As for `load`.
-    **access : Access
-        As for `mklbench.data.load`.
 
     Raises
     ------
     InputError
         The configuration has a mistake, or the mirror does not exist.
     """
-    parsed = parse_config(settle(config, **access))
+    parsed = parse_config(settle(config))
     if isinstance(parsed, GeneratedConfig):
         return True
     edition = in_edition(parsed, parsed.edition)
-    place = sources.first_place(edition, **access)
+    place = sources.first_place(edition)
     if place is None or place.remote or place.layout.format != "images":
         return place is not None and not place.remote
     digest = edition.expected.digest if edition.expected is not None else ""
-    return descriptors_path(sources.folder(edition, **access), digest).is_file()
+    return descriptors_path(sources.folder(edition), digest).is_file()
 
 
-def fetch(config: Mapping[str, Any], **access: Unpack[Access]) -> Fetched:
+def fetch(config: Mapping[str, Any]) -> str:
     """Put a verified copy of a data set into the cache, so that no network is needed later.
 
     Unlike `load`, this copies from a mirror directory too, and fails if the cache cannot be
     written. A damaged copy in the cache is replaced. Of a set with official splits the file that
     has them is fetched, also over the network, and the pooled rows only if that cannot be had.
-    The parameters are those of `load`.
+
+    Returns
+    -------
+    "fetched", "cached" (a good copy was there already) or "local" (embedded, generated or the
+    user's own file, of which no copy is needed), and where the data are.
 
     Raises
     ------
@@ -174,43 +131,33 @@ def fetch(config: Mapping[str, Any], **access: Unpack[Access]) -> Fetched:
         No place has the data, or the cache cannot be written.
     """
     if _lacks_path(config):
-        return Fetched(str(config["name"]), "local", "your file")
+        return "local (your file)"
     parsed = parse_config(config)
     if isinstance(parsed, GeneratedConfig):
-        return Fetched(parsed.name, "local", "generated")
+        return "local (generated)"
     *others, last = _editions(parsed)
-    try:
-        for edition in others:
-            try:
-                return _fetched(edition, **access)
-            except DataError as error:
-                logger.warning("%s The pooled rows are fetched instead.", error)
-        return _fetched(last, **access)
-    except OSError as error:
-        raise DataError(
-            f"The download cache {sources.folder(parsed, **access)} cannot be written "
-            f"({error.strerror or error}): set {CACHE_VARIABLE} to a directory you can write to."
-        ) from error
+    for edition in others:
+        try:
+            return _fetched(edition)
+        except DataError as error:
+            logger.warning("%s The pooled rows are fetched instead.", error)
+    return _fetched(last)
 
 
-def _fetched(config: FileConfig, **access: Unpack[Access]) -> Fetched:
-    """Keep what a mirror directory has, which is not kept by finding it, and say where it is."""
-    found = sources.resolve(config, partial(from_bytes, config), keep=keep, **access)
-    place = found.place
+def _fetched(config: FileConfig) -> str:
+    """Find the files of a set, keep a copy, and say where it is."""
+    place, contents, _ = sources.resolve(config, partial(from_bytes, config))
     if not place.cache_paths:
-        status: Literal["cached", "local"] = "cached" if place.kind == "cache" else "local"
-        return Fetched(config.name, status, place.location)
-    for content, path in zip(found.contents, place.cache_paths, strict=True):
-        if not place.remote:
-            keep(content, path)
-    kept = " + ".join(map(str, place.cache_paths))
-    return Fetched(config.name, "fetched", kept)
+        return f"{'cached' if place.kind == 'cache' else 'local'} ({place.location})"
+    for content, path in zip(contents, place.cache_paths, strict=True):
+        keep(content, path)
+    return f"fetched ({' + '.join(map(str, place.cache_paths))})"
 
 
-def verify(config: Mapping[str, Any], **access: Unpack[Access]) -> list[Verified]:
+def verify(config: Mapping[str, Any]) -> list[Verified]:
     """Check the content of a data set at every place but upstream.
 
-    Parameters are those of `load`. An absent copy is no fault: the set is in order when no result
+    An absent copy is no fault: the set is in order when no result
     is "damaged".
 
     Raises
@@ -223,11 +170,11 @@ def verify(config: Mapping[str, Any], **access: Unpack[Access]) -> list[Verified
     parsed = parse_config(config)
     if isinstance(parsed, GeneratedConfig):
         dataset = from_generator(parsed)
-        return [Verified(parsed.name, "generated", "generated", "ok", dataset.digest)]
+        return [Verified(parsed.name, "generated", "ok", dataset.digest)]
     return [
-        _verified(edition, place, access.get("timeout"))
+        _verified(edition, place)
         for edition in _editions(parsed)
-        for place in sources.places(edition, **access)
+        for place in sources.places(edition)
         if place.kind != "upstream"
     ]
 
@@ -239,19 +186,18 @@ def _editions(config: FileConfig) -> list[FileConfig]:
     return [in_edition(config, config.edition)]
 
 
-def _verified(config: FileConfig, place: sources.Place, timeout: float | None) -> Verified:
+def _verified(config: FileConfig, place: sources.Place) -> Verified:
     name = f"{config.name} (official)" if config.edition == "official" else config.name
     try:
-        contents = sources.read_place(place, timeout)
+        contents = sources.read_place(place)
         dataset = from_bytes(config, contents, place.layout, "the file")
     except DataError as error:
-        kinds: dict[type, Status] = {AbsentError: "absent", UnreadableError: "unreadable"}
-        status = kinds.get(type(error), "damaged")
-        return Verified(name, place.kind, place.location, status, str(error))
-    return Verified(name, place.kind, place.location, "ok", dataset.digest)
+        absent = isinstance(error, AbsentError)
+        return Verified(name, place.kind, "absent" if absent else "damaged", str(error))
+    return Verified(name, place.kind, "ok", dataset.digest)
 
 
-def _row(config: Mapping[str, Any], **access: Unpack[Access]) -> dict[str, Any]:
+def _row(config: Mapping[str, Any]) -> dict[str, Any]:
     """The row of one set; the numbers of a file's set are those its configuration expects."""
     row: dict[str, Any] = {key: config.get(key, "") for key in ("name", "title", "licence")}
     row |= {"n": None, "d": None, "classes": "", "where": "your file"}
@@ -263,8 +209,8 @@ def _row(config: Mapping[str, Any], **access: Unpack[Access]) -> dict[str, Any]:
         dataset = from_generator(parsed)
         (n, d), classes, where = dataset.X.shape, dataset.class_counts, "generated"
     else:
-        edition = settle(config, **access).get("edition", "pooled")
-        place = sources.first_place(in_edition(parsed, edition), **access)
+        edition = settle(config).get("edition", "pooled")
+        place = sources.first_place(in_edition(parsed, edition))
         kind = "nowhere" if place is None else place.kind
         where = {"cache": "cached", "path": "your file"}.get(kind, kind)
         if (expected := parsed.expected) is None:

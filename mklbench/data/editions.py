@@ -11,14 +11,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any, Unpack
+from typing import Any
 
 from mklbench.data.schema import Edition, FileConfig, Layout, Source, parse_config
-from mklbench.data.sources import Access, first_place
+from mklbench.data.sources import first_place
 from mklbench.errors import InputError
 
 
-def settle(config: Mapping[str, Any], **access: Unpack[Access]) -> dict[str, Any]:
+def settle(config: Mapping[str, Any]) -> dict[str, Any]:
     """Replace what a data configuration leaves open: ``edition: auto``.
 
     The edition is official where a copy of the official file is in the cache or in a mirror
@@ -28,8 +28,6 @@ def settle(config: Mapping[str, Any], **access: Unpack[Access]) -> dict[str, Any
     ----------
     config : mapping of str to object
         Of a data set, as a plain dict.
-    **access : Access
-        As for `mklbench.data.load`.
 
     Returns
     -------
@@ -39,7 +37,7 @@ def settle(config: Mapping[str, Any], **access: Unpack[Access]) -> dict[str, Any
     if not isinstance(parsed, FileConfig):
         return dict(config)
     try:
-        place = first_place(in_edition(parsed, "official"), **access)
+        place = first_place(in_edition(parsed, "official"))
     except InputError:  # about the mirror: said when data are loaded; records need none
         place = None
     found = place is not None and not place.remote

@@ -37,15 +37,10 @@ _UNPACK: dict[bytes, Callable[[bytes], bytes]] = {
     b"\xfd7zXZ\x00": lzma.decompress,
     b"BZh": bz2.decompress,
 }
-_ABSENT = (404, 410)
 
 
 class AbsentError(DataError):
-    """A place does not have the file."""
-
-
-class UnreadableError(DataError):
-    """A place may have the file, but it cannot be read: no permission, no network, a stall."""
+    """A place does not have the file, or it cannot be read: no permission, no network, a stall."""
 
 
 def read(location: str, timeout: float) -> bytes:
@@ -77,16 +72,14 @@ def read_file(path: str) -> bytes:
     try:
         if Path(path).exists() and not Path(path).is_file():  # a pipe may hang, or never end
             kind = "a directory" if Path(path).is_dir() else "a pipe or a device"
-            raise UnreadableError(f"is {kind} and not a regular file")
+            raise AbsentError(f"is {kind} and not a regular file")
         return Path(path).read_bytes()
     except DataError:
         raise
     except (FileNotFoundError, NotADirectoryError):
-        raise AbsentError("not there") from None
+        raise AbsentError("does not exist") from None
     except (OSError, ValueError) as error:  # the latter of a path with a zero byte
-        raise UnreadableError(
-            f"cannot be read: {getattr(error, 'strerror', None) or error}"
-        ) from error
+        raise AbsentError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _fetch(url: str, timeout: float) -> bytes:
@@ -102,13 +95,11 @@ def _fetch(url: str, timeout: float) -> bytes:
             path = pooch.retrieve(url, None, "download", directory, downloader=downloader)
             return Path(path).read_bytes()
     except requests.HTTPError as error:
-        status = error.response.status_code
-        kind = AbsentError if status in _ABSENT else UnreadableError
-        raise kind(f"HTTP status {status}") from error
+        raise AbsentError(f"HTTP status {error.response.status_code}") from error
     except (requests.RequestException, OSError, ValueError) as error:
         lost = isinstance(error, requests.ConnectionError)
         reason = "no connection" if lost else f"cannot be downloaded: {first_line(error)}"
-        raise UnreadableError(reason) from error
+        raise AbsentError(reason) from error
 
 
 def unpack(content: bytes, place: str) -> bytes:
@@ -128,16 +119,16 @@ def unpack(content: bytes, place: str) -> bytes:
     return content
 
 
-def untar(content: bytes, endings: tuple[str, ...], place: str) -> dict[str, bytes]:
+def untar(content: bytes, endings: tuple[str, ...]) -> dict[str, bytes]:
     """The files of a tar archive, packed or not, whose names end so, sorted by name.
 
     Raises
     ------
-    DataError, tarfile.TarError, and others of damaged archives
+    tarfile.TarError, and others of damaged archives
         It is no such archive.
     """
     found: dict[str, bytes] = {}
-    with tarfile.open(fileobj=io.BytesIO(unpack(content, place)), mode="r:") as archive:
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
         for member in archive:
             if member.isfile() and member.name.lower().endswith(endings):
                 stream: Any = archive.extractfile(member)
@@ -153,43 +144,42 @@ def keep(content: bytes, path: Path) -> None:
 
     Raises
     ------
-    OSError
+    DataError
         The cache cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.parent / f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part"
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("xb") as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(partial, path)
+    except OSError as error:
+        raise DataError(
+            f"The download cache {path.parent} cannot be written ({error.strerror or error}): set "
+            f"{CACHE_VARIABLE} to a directory you can write to."
+        ) from error
     finally:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink()
 
 
 def keep_or_warn(content: bytes, path: Path) -> None:
     """As `keep`; where that is impossible, log a warning."""
     try:
         keep(content, path)
-    except OSError as error:
-        logger.warning(
-            "The download cache %s cannot be written (%s): the file is used without a copy; "
-            "set %s to a directory you can write to.",
-            path.parent,
-            error.strerror or error,
-            CACHE_VARIABLE,
-        )
+    except DataError as error:
+        logger.warning("%s The file is used without a copy.", error)
 
 
-def cache_directory(cache_dir: str | os.PathLike[str] | None = None) -> Path:
+def cache_directory() -> Path:
     """The directory of downloaded files.
 
-    It is `cache_dir`, else the environment variable MKLBENCH_CACHE, else ``datasets/cache`` of the
-    checkout this package runs from, else the user's cache directory.
+    It is the environment variable MKLBENCH_CACHE, else ``datasets/cache`` of the checkout this
+    package runs from, else the user's cache directory.
     """
-    stated = cache_dir or os.environ.get(CACHE_VARIABLE)
-    if stated:
+    if stated := os.environ.get(CACHE_VARIABLE):
         return Path(os.path.expanduser(stated))
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / "pyproject.toml").is_file() and (checkout / "datasets").is_dir():
@@ -199,18 +189,15 @@ def cache_directory(cache_dir: str | os.PathLike[str] | None = None) -> Path:
     return Path(pooch.os_cache("mklbench"))
 
 
-def mirror_location(mirror: str | os.PathLike[str] | None = None) -> str | None:
-    """The mirror as a directory path or an http(s) URL without a final slash; None if unset.
-
-    It is `mirror`, else the environment variable MKLBENCH_MIRROR.
+def mirror_location() -> str | None:
+    """The mirror, MKLBENCH_MIRROR, as a directory or a URL without a final slash; None if unset.
 
     Raises
     ------
     InputError
         It is neither a directory nor an http or https URL.
     """
-    stated = os.fspath(mirror) if mirror else os.environ.get(MIRROR_VARIABLE, "")
-    if not stated:
+    if not (stated := os.environ.get(MIRROR_VARIABLE)):
         return None
     if is_http(stated):
         return stated.rstrip("/")
@@ -223,7 +210,7 @@ def mirror_location(mirror: str | os.PathLike[str] | None = None) -> str | None:
     return directory
 
 
-def download_timeout(timeout: float | None = None) -> float:
+def download_timeout() -> float:
     """Seconds to wait for a connection, and for each next byte: 20 unless MKLBENCH_TIMEOUT is set.
 
     Raises
@@ -231,7 +218,7 @@ def download_timeout(timeout: float | None = None) -> float:
     InputError
         It is not a positive number.
     """
-    value = timeout if timeout is not None else os.environ.get(TIMEOUT_VARIABLE, DEFAULT_TIMEOUT)
+    value = os.environ.get(TIMEOUT_VARIABLE, DEFAULT_TIMEOUT)
     with contextlib.suppress(ValueError):
         if 0.0 < float(value) <= _MOST_SECONDS:
             return float(value)

@@ -153,7 +153,7 @@ def _measure(item: tuple[str, bytes], place: str) -> Parts:
 def _read(content: bytes, place: str) -> Images:
     """The images of a tar archive, by name."""
     with reading("a tar archive of images", place):
-        found = untar(content, _ENDINGS, place)
+        found = untar(content, _ENDINGS)
     if not found:
         raise DataError(f"{place} has no images ({', '.join(_ENDINGS)}) in it.")
     return found

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from mklbench.data import preprocessing, sources
 from mklbench.data.arrays import parse_mat, parse_npy, parse_npz, parse_svmlight
 from mklbench.data.dataset import Dataset, View, content_digest, splits_digest
 from mklbench.data.editions import in_edition, settle
-from mklbench.data.files import unpack
+from mklbench.data.files import keep_or_warn, unpack
 from mklbench.data.generate import generate
 from mklbench.data.images import described, parse_images
 from mklbench.data.joined import joined_table
@@ -33,7 +33,6 @@ from mklbench.data.schema import (
     ViewConfig,
     parse_config,
 )
-from mklbench.data.sources import Access
 from mklbench.data.splits import absent_class
 from mklbench.data.tables import (
     detected,
@@ -48,15 +47,16 @@ from mklbench.errors import DataError
 from mklbench.extras import missing
 
 
-def load(config: Mapping[str, Any], **access: Unpack[Access]) -> Dataset:
+def load(config: Mapping[str, Any]) -> Dataset:
     """Load a data set and apply the choices of its configuration.
+
+    What a server sends is kept in the cache. Where a set is looked for is said by the environment
+    variables MKLBENCH_CACHE, MKLBENCH_MIRROR and MKLBENCH_TIMEOUT (`mklbench.data.files`).
 
     Parameters
     ----------
     config : mapping of str to object
         The content of one ``configs/data/NAME.yaml`` as a plain dict, overrides applied.
-    **access : Access
-        Where it is looked for: the options `cache_dir`, `mirror` and `timeout`.
 
     Raises
     ------
@@ -65,17 +65,18 @@ def load(config: Mapping[str, Any], **access: Unpack[Access]) -> Dataset:
     DataError
         The data cannot be had, read or verified; the message lists what was tried.
     """
-    parsed = parse_config(settle(config, **access))
+    parsed = parse_config(settle(config))
     if isinstance(parsed, GeneratedConfig):
         return with_choices(from_generator(parsed), parsed)
     edition = in_edition(parsed, parsed.edition)
-    found = sources.resolve(edition, partial(from_bytes, edition), **access)
-    place = found.place
+    place, contents, dataset = sources.resolve(edition, partial(from_bytes, edition))
+    if place.remote:
+        for content, path in zip(contents, place.cache_paths, strict=True):
+            keep_or_warn(content, path)
     source = "embedded" if place.kind == "embedded" else place.location
-    dataset = replace(found.accepted, source=source)
+    dataset = replace(dataset, source=source)
     if place.layout.format == "images":
-        directory = sources.folder(edition, **access)
-        dataset = described(dataset, found.contents[0], directory)
+        dataset = described(dataset, contents[0], sources.folder(edition))
     chosen = with_choices(dataset, parsed)
     if not chosen.understood:
         return chosen

@@ -14,16 +14,16 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Literal, TypedDict, TypeVar, Unpack
+from typing import Literal
 from urllib.parse import quote
 
+from mklbench.data.dataset import Dataset
 from mklbench.data.files import (
     MIRROR_VARIABLE,
     AbsentError,
     cache_directory,
     download_timeout,
     is_http,
-    keep_or_warn,
     mirror_location,
     read,
 )
@@ -33,27 +33,6 @@ from mklbench.errors import DataError
 logger = logging.getLogger(__name__)
 
 PlaceKind = Literal["embedded", "path", "cache", "mirror", "upstream"]
-Accepted = TypeVar("Accepted")
-Directory = str | os.PathLike[str]
-
-
-class Access(TypedDict, total=False):
-    """Where data sets are looked for, in place of what the environment says.
-
-    Attributes
-    ----------
-    cache_dir : Directory or None
-        Directory of downloads (`mklbench.data.files.cache_directory`).
-    mirror : Directory or None
-        Directory or URL; else the environment variable MKLBENCH_MIRROR.
-    timeout : float or None
-        Seconds without a byte after which a download is given up; else the environment
-        variable MKLBENCH_TIMEOUT, else 20.
-    """
-
-    cache_dir: Directory | None
-    mirror: Directory | None
-    timeout: float | None
 
 
 @dataclass(frozen=True)
@@ -95,16 +74,7 @@ class Place:
         return f"{self.kind} {self.location}"
 
 
-@dataclass(frozen=True)
-class Found(Generic[Accepted]):
-    """The place a data set was found at, the bytes of its files, what they were accepted as."""
-
-    place: Place
-    contents: tuple[bytes, ...]
-    accepted: Accepted
-
-
-def places(config: FileConfig, **access: Unpack[Access]) -> Iterator[Place]:
+def places(config: FileConfig) -> Iterator[Place]:
     """The places that may hold the files, in the order in which they are tried.
 
     A mirror that is a directory is read where it is; what a mirror or an upstream server sends is
@@ -117,14 +87,14 @@ def places(config: FileConfig, **access: Unpack[Access]) -> Iterator[Place]:
     """
     remote = [source for source in config.sources if source.kind in ("mirror", "url")]
     # Looked at before anything is read, so that a mistake in it shows whatever is cached.
-    mirror = mirror_location(access.get("mirror")) if remote else None
+    mirror = mirror_location() if remote else None
     for source in config.sources:
         if source.kind == "embedded":
             yield Place("embedded", tuple(map(_embedded_path, source.locations)), source.layout)
         elif source.kind == "path":
             paths = tuple(os.path.expanduser(location) for location in source.locations)
             yield Place("path", paths, source.layout)
-    directory = folder(config, **access)
+    directory = folder(config)
     kept: set[tuple[str, ...]] = set()
     for source in remote:
         if source.basenames not in kept:
@@ -141,19 +111,15 @@ def places(config: FileConfig, **access: Unpack[Access]) -> Iterator[Place]:
             yield Place("mirror", files, source.layout, cache_paths)
 
 
-def folder(config: FileConfig, **access: Unpack[Access]) -> Path:
+def folder(config: FileConfig) -> Path:
     """The directory in the cache that is the set's own."""
-    return cache_directory(access.get("cache_dir")) / (config.folder or config.name)
+    return cache_directory() / (config.folder or config.name)
 
 
 def resolve(
-    config: FileConfig,
-    accept: Callable[[Sequence[bytes], Layout, str], Accepted],
-    *,
-    keep: Callable[[bytes, Path], None] = keep_or_warn,
-    **access: Unpack[Access],
-) -> Found[Accepted]:
-    """Find the first place whose content is accepted; keep what a server sends in the cache.
+    config: FileConfig, accept: Callable[[Sequence[bytes], Layout, str], Dataset]
+) -> tuple[Place, tuple[bytes, ...], Dataset]:
+    """Find the first place whose content is accepted.
 
     Parameters
     ----------
@@ -162,14 +128,10 @@ def resolve(
     accept : callable
         Called with the bytes of the files, the layout and the name of a place; returns what
         it makes of them, or raises `DataError` to refuse them.
-    keep : callable, default=keep_or_warn
-        Puts the bytes of a file at a path in the cache.
-    **access : Access
-        Where it is looked for.
 
     Returns
     -------
-    The place, its content, and what `accept` made of it.
+    The place, the bytes of its files, and what `accept` made of them.
 
     Raises
     ------
@@ -177,42 +139,38 @@ def resolve(
         No place has the data; the message lists what was tried.
     """
     tried, bad = [], []
-    for place in places(config, **access):
+    for place in places(config):
         called = place.describe()
         try:
-            contents = read_place(place, access.get("timeout"))
+            contents = read_place(place)
             accepted = accept(contents, place.layout, called)
         except DataError as error:
             text = str(error).removeprefix(called).lstrip(" ,:").rstrip(".")
             if place.kind == "path":
                 if str(error).startswith("data."):  # which names the option already
                     raise
-                text = "does not exist" if isinstance(error, AbsentError) else text
                 raise DataError(f"{called} {text}: give the path of a file.") from error
             tried.append(f"{called} ({text})")
             bad += [] if isinstance(error, AbsentError) else tried[-1:]
             continue
         if bad:
             logger.warning("data=%s passed over %s.", config.name, "; ".join(bad))
-        if place.remote:
-            for content, path in zip(contents, place.cache_paths, strict=True):
-                keep(content, path)
-        return Found(place, contents, accepted)
+        return place, contents, accepted
     raise DataError(
         f"data={config.name} could not be had from {'; '.join(tried)}: check the network, or set "
         f"{MIRROR_VARIABLE} to a directory or URL that has it."
     )
 
 
-def first_place(config: FileConfig, **access: Unpack[Access]) -> Place | None:
+def first_place(config: FileConfig) -> Place | None:
     """The first place that seems to have the files; a URL is taken at its word."""
-    for place in places(config, **access):
+    for place in places(config):
         if place.remote or all(Path(location).is_file() for location in place.locations):
             return place
     return None
 
 
-def read_place(place: Place, timeout: float | None = None) -> tuple[bytes, ...]:
+def read_place(place: Place) -> tuple[bytes, ...]:
     """The bytes of the files at a place.
 
     Raises
@@ -222,7 +180,7 @@ def read_place(place: Place, timeout: float | None = None) -> tuple[bytes, ...]:
     InputError
         The time limit in the environment is not acceptable.
     """
-    seconds = download_timeout(timeout)
+    seconds = download_timeout()
     return tuple(read(location, seconds) for location in place.locations)
 
 

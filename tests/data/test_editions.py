@@ -14,15 +14,16 @@ import numpy as np
 import pytest
 import yaml
 from data_fakes import (
-    CONFIG_DIRECTORY,
     benchmark_config,
     benchmarks_file,
+    shipped_configs,
     toy_benchmark,
     write_official,
     write_pooled,
 )
 
-from mklbench.data import fetch, list_rows, load, read_configs, registered_digest, settle, verify
+from mklbench.data import load, registered_digest, settle
+from mklbench.data.catalogue import fetch, list_rows, read_files, verify
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
@@ -118,12 +119,12 @@ def test_an_official_file_of_other_content_is_refused(
 
 def test_fetch_prefers_the_official_file_and_keeps_one_copy_for_all_sets(mirror: Path) -> None:
     write_pooled(mirror)
-    assert fetch(CONFIG).location.endswith("cache/ida_toy/toy.npz")
+    assert fetch(CONFIG).endswith("cache/ida_toy/toy.npz)")
     write_official(mirror, OFFICIAL)
     fetched = fetch(CONFIG)
-    assert (fetched.status, fetched.location[-24:]) == ("fetched", "cache/ida/benchmarks.mat")
+    assert (fetched[:9], fetched[-26:]) == ("fetched (", "/cache/ida/benchmarks.mat)")
     other = {**CONFIG, "name": "ida_other"}
-    assert fetch(other).status == "cached"
+    assert fetch(other).startswith("cached (")
     (mirror / "ida" / "benchmarks.mat").unlink()
     assert settle(CONFIG)["edition"] == "official"
 
@@ -152,10 +153,10 @@ def test_fetch_falls_back_to_the_pooled_rows_and_says_so(
 ) -> None:
     write_pooled(mirror)
     with caplog.at_level(logging.WARNING):
-        assert fetch(CONFIG).location.endswith("toy.npz")
+        assert fetch(CONFIG).endswith("toy.npz)")
     assert "(no connection)" in caplog.text
     assert "The pooled rows are fetched instead." in caplog.text
-    assert fetch(benchmark_config(OFFICIAL, upstream)).location.endswith("benchmarks.mat")
+    assert fetch(benchmark_config(OFFICIAL, upstream)).endswith("benchmarks.mat)")
 
 
 def test_verify_and_list_know_both_editions(mirror: Path, configs: Path) -> None:
@@ -169,7 +170,7 @@ def test_verify_and_list_know_both_editions(mirror: Path, configs: Path) -> None
     ]
     write_official(mirror, OFFICIAL)
     assert [(copy.place, copy.status) for copy in verify(CONFIG)][1] == ("mirror", "ok")
-    assert list_rows(read_configs(configs / "data"))[0]["where"] == "mirror"
+    assert list_rows(read_files([configs / "data" / "ida_toy.yaml"]))[0]["where"] == "mirror"
 
 
 def test_an_edition_needs_an_official_file() -> None:
@@ -253,7 +254,7 @@ def test_a_wrong_mirror_does_not_keep_records_from_being_read(
 def test_the_thirteen_sets_share_one_official_file() -> None:
     files = {
         name: config["official"]
-        for name, config in read_configs(CONFIG_DIRECTORY).items()
+        for name, config in shipped_configs().items()
         if "official" in config
     }
     assert len(files) == 13

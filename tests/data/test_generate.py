@@ -6,17 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from data_fakes import CONFIG_DIRECTORY
+from data_fakes import shipped_configs
 from scipy.stats import norm
 
-from mklbench.data import load, read_configs
+from mklbench.data import load
 from mklbench.data.generate import GENERATORS, generate
 from mklbench.errors import InputError
 
 N = 40_000
 # Five standard errors of a mean of N / 2 values of unit variance; variances get twice that.
 TOLERANCE = 5 / np.sqrt(N / 2)
-CONFIGS = read_configs(CONFIG_DIRECTORY)
+CONFIGS = shipped_configs()
 OWN_OPTIONS = {"sparsenorm": {"dimension": 40, "informative_percent": 10}}
 
 

@@ -118,15 +118,16 @@ class TestDescriptors:
         self, files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "discs.tar").write_bytes(archive(files))
-        dataset = load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
+        dataset = load(config(tmp_path / "discs.tar"))
         assert dataset.X.min() >= 0
         for view in dataset.views:
             np.testing.assert_allclose(dataset.X[:, view.start : view.stop].sum(axis=1), 1.0)
         with parallel_config("threading", n_jobs=2):
-            beside = load(config(tmp_path / "discs.tar"), cache_dir=tmp_path / "other")
+            monkeypatch.setenv("MKLBENCH_CACHE", str(tmp_path / "other"))
+            beside = load(config(tmp_path / "discs.tar"))
         np.testing.assert_array_equal(beside.X, dataset.X)
         monkeypatch.setattr(image_descriptors, "measure", None)
-        again = load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
+        again = load(config(tmp_path / "discs.tar"))
         np.testing.assert_array_equal(again.X, dataset.X)
 
     def test_without_the_package_of_images_one_sentence_asks_for_it(
@@ -138,7 +139,7 @@ class TestDescriptors:
             "data=discs needs scikit-image, which is not installed: pip install 'mklbench[images]'."
         )
         with pytest.raises(DataError) as refused:
-            load(config(tmp_path / "discs.tar"), cache_dir=tmp_path)
+            load(config(tmp_path / "discs.tar"))
         assert str(refused.value) == asked
 
     @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ class TestDescriptors:
         path = tmp_path / "discs.tar"
         path.write_bytes(archive({**files, "jpg/image_0004.png": bad}))
         with pytest.raises(DataError, match=reason):
-            load(config(path), cache_dir=tmp_path)
+            load(config(path))
 
     def test_the_foreground_is_what_differs_from_the_frame(self) -> None:
         from skimage.color import rgb2lab

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from data_fakes import CONFIG_DIRECTORY, toy_config
+from data_fakes import shipped_configs, toy_config
 
-from mklbench.data import list_rows, load, read_configs
+from mklbench.data import load
+from mklbench.data.catalogue import list_rows, read_files
 from mklbench.data.schema import FileConfig, GeneratedConfig, parse_config
 from mklbench.errors import InputError
 
-CONFIGS = read_configs(CONFIG_DIRECTORY)
+CONFIGS = shipped_configs()
 README = Path(__file__).parents[2] / "datasets" / "README.md"
 
 
@@ -114,10 +114,10 @@ def test_a_number_serves_as_the_positive_label() -> None:
 
 
 def test_the_list_has_a_row_a_set_and_says_where_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MKLBENCH_MIRROR", raising=False)
-    rows = {row["name"]: row for row in list_rows(CONFIGS, cache_dir=tmp_path)}
+    rows = {row["name"]: row for row in list_rows(CONFIGS)}
     assert set(rows) == set(CONFIGS)
     assert (rows["wpbc"]["n"], rows["wpbc"]["d"]) == (194, 33)
     assert rows["sonar"]["classes"] == "R: 97, M: 111"
@@ -128,30 +128,25 @@ def test_the_list_has_a_row_a_set_and_says_where_it_is(
     assert where["csv"] == "your file"
     (tmp_path / "mirror" / "pima").mkdir(parents=True)
     (tmp_path / "mirror" / "pima" / "pima-indians-diabetes.data").touch()
-    (tmp_path / "sonar").mkdir()
-    (tmp_path / "sonar" / "sonar.all-data").touch()
-    rows = {
-        row["name"]: row
-        for row in list_rows(CONFIGS, cache_dir=tmp_path, mirror=tmp_path / "mirror")
-    }
+    (cache / "sonar").mkdir(parents=True)
+    (cache / "sonar" / "sonar.all-data").touch()
+    monkeypatch.setenv("MKLBENCH_MIRROR", str(tmp_path / "mirror"))
+    rows = {row["name"]: row for row in list_rows(CONFIGS)}
     assert rows["sonar"]["where"] == "cached"
     assert rows["pima"]["where"] == "mirror"
     assert rows["liver"]["where"] == "upstream"
 
 
-def test_the_list_counts_the_features_that_are_used(tmp_path: Path) -> None:
+def test_the_list_counts_the_features_that_are_used() -> None:
     changed = CONFIGS["ionosphere"] | {"drop_constant": True, "noise_features": 25}
-    (tmp_path / "ionosphere.yaml").write_text(yaml.safe_dump(changed))
-    (row,) = list_rows(read_configs(tmp_path), cache_dir=tmp_path)
+    (row,) = list_rows({"ionosphere": changed})
     assert row["d"] == 33 + 25
 
 
-def test_a_directory_without_configurations_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no data configurations"):
-        read_configs(tmp_path)
+def test_a_configuration_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("name: [unclosed")
     with pytest.raises(InputError, match=r"bad.yaml cannot be read as YAML"):
-        read_configs(tmp_path)
+        read_files([tmp_path / "bad.yaml"])
     (tmp_path / "bad.yaml").write_text("- a list\n")
     with pytest.raises(InputError, match=r"bad.yaml must hold a YAML mapping"):
-        read_configs(tmp_path)
+        read_files([tmp_path / "bad.yaml"])

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data_fakes import CONFIG_DIRECTORY
+from data_fakes import shipped_configs
 
-from mklbench.data import load, read_configs
+from mklbench.data import load
 from mklbench.data.preprocessing import most_frequent_features
 from mklbench.errors import DataError, InputError
 
-CSV = read_configs(CONFIG_DIRECTORY)["csv"]
+CSV = shipped_configs()["csv"]
 
 
 def loaded(path: Path, lines: str, **options: Any) -> Any:

@@ -15,15 +15,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data_fakes import CONFIG_DIRECTORY, NOWHERE
+from data_fakes import CONFIG_DIRECTORY, shipped_configs
 
-from mklbench.data import content_digest, load, read_configs, verify
+from mklbench.data import load
+from mklbench.data.catalogue import verify
+from mklbench.data.dataset import content_digest
 from mklbench.data.loading import from_bytes
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.data.schema import FileConfig, parse_config
 from mklbench.data.splits import SplitProtocol, random_split
 
-CONFIGS = read_configs(CONFIG_DIRECTORY)
+CONFIGS = shipped_configs()
 # That of photographs takes minutes to describe: tests/data/test_images.py has small ones.
 ARCHIVES = [
     name
@@ -84,9 +86,9 @@ def test_all_the_real_sets_are_here() -> None:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_a_real_set_is_the_published_one(name: str, mirror: Path, tmp_path: Path) -> None:
+def test_a_real_set_is_the_published_one(name: str, mirror: Path) -> None:
     config = pooled(name) | {"drop_constant": False}
-    dataset = load(config, mirror=mirror, cache_dir=tmp_path)
+    dataset = load(config)
     expected = config["expected"]
     assert dataset.X.shape == (expected["n_samples"], expected["n_features"])
     assert dataset.class_counts == expected["classes"]
@@ -120,10 +122,10 @@ def test_a_real_set_is_the_published_one(name: str, mirror: Path, tmp_path: Path
         for name in ARCHIVES
     ],
 )
-def test_an_archive_is_what_its_config_says(name: str, mirror: Path, tmp_path: Path) -> None:
+def test_an_archive_is_what_its_config_says(name: str, mirror: Path) -> None:
     """One has official rows, one missing values, one a single view, one groups and targets."""
     config = CONFIGS[name]
-    dataset = load(config, mirror=mirror, cache_dir=tmp_path)  # which compares the digests
+    dataset = load(config)  # which compares the digests
     assert dataset.class_counts == config["expected"]["classes"]
     assert [view.name for view in dataset.views] == [v["name"] for v in config.get("views", [])]
     assert np.isnan(dataset.X).any() == (config.get("impute") == "mean")
@@ -135,15 +137,15 @@ def test_an_archive_is_what_its_config_says(name: str, mirror: Path, tmp_path: P
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REAL)
-def test_every_copy_in_the_mirror_verifies(name: str, mirror: Path, tmp_path: Path) -> None:
-    copies = {copy.place: copy for copy in verify(pooled(name), mirror=mirror, cache_dir=tmp_path)}
+def test_every_copy_in_the_mirror_verifies(name: str, mirror: Path) -> None:
+    copies = {copy.place: copy for copy in verify(pooled(name))}
     assert copies["mirror"].status == "ok"
     assert copies["mirror"].detail == CONFIGS[name]["expected"]["digest"]
 
 
 @pytest.mark.parametrize("name", [name for name in REAL if "views" in CONFIGS[name]])
-def test_the_views_of_a_set_cover_its_features(name: str, mirror: Path, tmp_path: Path) -> None:
-    dataset = load(CONFIGS[name], mirror=mirror, cache_dir=tmp_path)
+def test_the_views_of_a_set_cover_its_features(name: str, mirror: Path) -> None:
+    dataset = load(CONFIGS[name])
     assert [view.name for view in dataset.views] == [v["name"] for v in CONFIGS[name]["views"]]
     assert (dataset.views[0].start, dataset.views[-1].stop) == (0, dataset.X.shape[1])
     for before, after in pairwise(dataset.views):
@@ -153,8 +155,8 @@ def test_the_views_of_a_set_cover_its_features(name: str, mirror: Path, tmp_path
             assert dataset.X[:, view.start : view.stop].min() >= 0
 
 
-def test_the_protein_folds_have_the_split_of_their_file(mirror: Path, tmp_path: Path) -> None:
-    ((train, test),) = load(CONFIGS["protein_fold"], mirror=mirror, cache_dir=tmp_path).splits
+def test_the_protein_folds_have_the_split_of_their_file(mirror: Path) -> None:
+    ((train, test),) = load(CONFIGS["protein_fold"]).splits
     assert train.tolist() == list(range(311))
     assert test.tolist() == list(range(311, 694))
 
@@ -174,9 +176,9 @@ RANGES: dict[str, dict[str, tuple[float, float]]] = {
 
 @pytest.mark.parametrize("name", RANGES)
 def test_features_of_keel_sets_have_the_ranges_of_their_descriptions(
-    name: str, mirror: Path, tmp_path: Path
+    name: str, mirror: Path
 ) -> None:
-    dataset = load(CONFIGS[name], mirror=mirror, cache_dir=tmp_path)
+    dataset = load(CONFIGS[name])
     columns = dict(zip(dataset.feature_names, dataset.X.T, strict=True))
     found = {feature: (columns[feature].min(), columns[feature].max()) for feature in RANGES[name]}
     assert found == RANGES[name]
@@ -207,9 +209,9 @@ def test_a_keel_set_is_downloaded_once(
     (file, upstream) = CONFIGS[name]["sources"]
     assert upstream["url"].endswith(f"/{Path(file['mirror']).name}")
     config = CONFIGS[name] | {"sources": [{"url": f"{server}/{file['mirror']}"}]}
-    first = load(config, cache_dir=tmp_path)
+    first = load(config)
     assert first.digest == CONFIGS[name]["expected"]["digest"]
-    again = load(config, cache_dir=tmp_path)
+    again = load(config)
     assert first.source.startswith(server)
     assert again.source.startswith(str(tmp_path))
     assert again.digest == first.digest
@@ -221,27 +223,25 @@ def rows_of(X: Any, y: Any) -> list[tuple[float, ...]]:
 
 # Of the irises of UCI two rows differ from Fisher's paper, which scikit-learn has put right.
 @pytest.mark.parametrize(("name", "n_differing"), [("iris", 2), ("wine", 0)])
-def test_two_keel_sets_are_those_of_scikit_learn(
-    name: str, n_differing: int, mirror: Path, tmp_path: Path
-) -> None:
+def test_two_keel_sets_are_those_of_scikit_learn(name: str, n_differing: int, mirror: Path) -> None:
     from sklearn import datasets as theirs
 
-    dataset = load(CONFIGS[name], mirror=mirror, cache_dir=tmp_path)
+    dataset = load(CONFIGS[name])
     bunch = {"iris": theirs.load_iris, "wine": theirs.load_wine}[name]()
     mine, other = rows_of(dataset.X, dataset.y), rows_of(bunch.data, bunch.target)
     differing = sum(not np.allclose(one, two) for one, two in zip(mine, other, strict=True))
     assert differing == n_differing
 
 
-def test_the_digits_of_scikit_learn_are_among_optdigits(mirror: Path, tmp_path: Path) -> None:
+def test_the_digits_of_scikit_learn_are_among_optdigits(mirror: Path) -> None:
     from sklearn.datasets import load_digits
 
-    dataset, bunch = load(CONFIGS["optdigits"], mirror=mirror, cache_dir=tmp_path), load_digits()
+    dataset, bunch = load(CONFIGS["optdigits"]), load_digits()
     assert set(rows_of(bunch.data, bunch.target)) <= set(rows_of(dataset.X, dataset.y))
 
 
-def test_who_has_won_tic_tac_toe_follows_from_the_board(mirror: Path, tmp_path: Path) -> None:
-    dataset = load(CONFIGS["tic_tac_toe"], mirror=mirror, cache_dir=tmp_path)
+def test_who_has_won_tic_tac_toe_follows_from_the_board(mirror: Path) -> None:
+    dataset = load(CONFIGS["tic_tac_toe"])
     columns = [dataset.feature_names.index(f"x{i + 1}=x") for i in range(9)]
     board = dataset.X[:, columns].reshape(-1, 3, 3)
     diagonals = np.stack([board[:, [0, 1, 2], [0, 1, 2]], board[:, [0, 1, 2], [2, 1, 0]]], axis=1)
@@ -250,21 +250,21 @@ def test_who_has_won_tic_tac_toe_follows_from_the_board(mirror: Path, tmp_path: 
     np.testing.assert_array_equal(has_won, dataset.y == 1)
 
 
-def test_the_monks_set_follows_the_third_rule(mirror: Path, tmp_path: Path) -> None:
-    dataset = load(CONFIGS["monk3"], mirror=mirror, cache_dir=tmp_path)
+def test_the_monks_set_follows_the_third_rule(mirror: Path) -> None:
+    dataset = load(CONFIGS["monk3"])
     at = dict(zip(dataset.feature_names, dataset.X.T == 1, strict=True))
     rule = (at["x5=3"] & at["x4=1"]) | (~at["x5=4"] & ~at["x2=3"])
     np.testing.assert_array_equal(rule, dataset.y == 1)
 
 
-def test_the_first_row_of_sonar(mirror: Path, tmp_path: Path) -> None:
-    dataset = load(CONFIGS["sonar"], mirror=mirror, cache_dir=tmp_path)
+def test_the_first_row_of_sonar(mirror: Path) -> None:
+    dataset = load(CONFIGS["sonar"])
     np.testing.assert_array_equal(dataset.X[0, [0, 1, 2, -1]], [0.0200, 0.0371, 0.0428, 0.0032])
     assert dataset.classes[dataset.y[0]] == "R"
 
 
-def test_the_zeros_of_pima_are_kept(mirror: Path, tmp_path: Path) -> None:
-    dataset = load(CONFIGS["pima"], mirror=mirror, cache_dir=tmp_path)
+def test_the_zeros_of_pima_are_kept(mirror: Path) -> None:
+    dataset = load(CONFIGS["pima"])
     zeros = dict(zip(dataset.feature_names, (dataset.X == 0).sum(axis=0).tolist(), strict=True))
     assert zeros["insulin"] == 374
     assert [zeros[name] for name in ("glucose", "pressure", "skin", "bmi")] == [5, 35, 227, 11]
@@ -279,21 +279,19 @@ def test_the_zeros_of_pima_are_kept(mirror: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_choice_of_columns_keeps_the_digest_and_so_the_splits(
-    name: str, options: dict[str, Any], n_features: int, mirror: Path, tmp_path: Path
+    name: str, options: dict[str, Any], n_features: int, mirror: Path
 ) -> None:
-    plain = load(CONFIGS[name], mirror=mirror, cache_dir=tmp_path)
-    chosen = load(CONFIGS[name] | options, mirror=mirror, cache_dir=tmp_path)
+    plain = load(CONFIGS[name])
+    chosen = load(CONFIGS[name] | options)
     assert chosen.X.shape == (len(plain.y), n_features)
     assert chosen.digest == plain.digest
 
 
-def test_the_embedded_set_needs_no_network_and_equals_the_mirror(
-    mirror: Path, tmp_path: Path
-) -> None:
-    embedded = load(CONFIGS["wdbc"], mirror=NOWHERE, cache_dir=tmp_path)
+def test_the_embedded_set_needs_no_network_and_equals_the_mirror(mirror: Path) -> None:
+    embedded = load(CONFIGS["wdbc"])
     assert embedded.source == "embedded"
     from_file = CONFIGS["wdbc"] | {"sources": CONFIGS["wdbc"]["sources"][1:]}
-    filed = load(from_file, mirror=mirror, cache_dir=tmp_path)
+    filed = load(from_file)
     assert filed.source == str(mirror / "wdbc" / "wdbc.data")
     np.testing.assert_array_equal(embedded.X, filed.X)
     np.testing.assert_array_equal(embedded.y, filed.y)
@@ -324,18 +322,18 @@ def test_loading_imports_nothing_slow() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_published_sizes_of_the_splits(mirror: Path, tmp_path: Path) -> None:
+def test_the_published_sizes_of_the_splits(mirror: Path) -> None:
     sizes = {}
     for name in ("sonar", "pima"):
-        dataset = load(CONFIGS[name], mirror=mirror, cache_dir=tmp_path)
+        dataset = load(CONFIGS[name])
         train, test = random_split(dataset.y, dataset.digest, 0, SplitProtocol(test_fraction=0.3))
         sizes[name] = (len(train), len(test))
     assert sizes == {"sonar": (145, 63), "pima": (537, 231)}
 
 
 @pytest.mark.parametrize("name", [name for name in REAL if "splits" in CONFIGS[name]])
-def test_published_splits_can_be_drawn_and_scaled(name: str, mirror: Path, tmp_path: Path) -> None:
-    dataset = load(pooled(name), mirror=mirror, cache_dir=tmp_path)
+def test_published_splits_can_be_drawn_and_scaled(name: str, mirror: Path) -> None:
+    dataset = load(pooled(name))
     stated = CONFIGS[name]["splits"]
     sizes = {part: stated[part] for part in ("n_train", "n_test", "stratified")}
     assert stated["n_train"] + stated["n_test"] == len(dataset.y)
@@ -355,10 +353,8 @@ def test_the_sizes_are_those_of_the_pooled_file(name: str, mirror: Path) -> None
 
 
 @pytest.mark.parametrize("name", ["banana", "ida_twonorm", "ida_waveform"])
-def test_three_pooled_sets_have_the_first_official_split(
-    name: str, mirror: Path, tmp_path: Path
-) -> None:
-    dataset = load(pooled(name), mirror=mirror, cache_dir=tmp_path)
+def test_three_pooled_sets_have_the_first_official_split(name: str, mirror: Path) -> None:
+    dataset = load(pooled(name))
     ((train, test),) = dataset.splits
     raw = mirror / "ida" / "raw" / f"{name.removeprefix('ida_')}_train_labels_1.asc.gz"
     labels = np.loadtxt(gzip.decompress(raw.read_bytes()).decode().splitlines())

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from data_fakes import NOWHERE, TOY_DIGEST, TOY_TEXT, toy_config
 
-from mklbench.data import fetch, load, verify
+from mklbench.data import load
+from mklbench.data.catalogue import fetch, verify
 from mklbench.data.files import (
     cache_directory,
     download_timeout,
@@ -131,11 +132,12 @@ def test_a_change_of_form_is_no_error(server: Server, cache: Path, form: str) ->
     ],
 )
 def test_a_bad_download_is_named_and_never_kept(
-    server: Server, cache: Path, fault: str, reason: str
+    server: Server, cache: Path, fault: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("MKLBENCH_TIMEOUT", "0.3")
     url = f"{server.url}/{fault}/toy.data"
     with pytest.raises(DataError, match=reason) as caught:
-        load(toy_config(url), timeout=0.3)
+        load(toy_config(url))
     message = str(caught.value)
     assert message.startswith("data=toy could not be had from cache ")
     assert url in message
@@ -145,9 +147,12 @@ def test_a_bad_download_is_named_and_never_kept(
 
 
 @pytest.mark.parametrize("fault", ["absent", "truncated", "stalled", "altered"])
-def test_the_next_source_makes_good_for_a_bad_one(server: Server, cache: Path, fault: str) -> None:
+def test_the_next_source_makes_good_for_a_bad_one(
+    server: Server, cache: Path, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MKLBENCH_TIMEOUT", "0.3")
     config = toy_config(f"{server.url}/{fault}/toy.data", f"{server.url}/good/toy.data")
-    dataset = load(config, timeout=0.3)
+    dataset = load(config)
     assert dataset.digest == TOY_DIGEST
     assert dataset.source == f"{server.url}/good/toy.data"
     assert (cache / "toy" / "toy.data").read_bytes() == CONTENT
@@ -157,17 +162,20 @@ def test_no_network_is_one_sentence_that_lists_what_was_tried(cache: Path) -> No
     with pytest.raises(DataError) as caught:
         load(toy_config(f"{NOWHERE}/toy.data"))
     assert str(caught.value) == (
-        f"data=toy could not be had from cache {cache}/toy/toy.data (not there); "
+        f"data=toy could not be had from cache {cache}/toy/toy.data (does not exist); "
         f"upstream {NOWHERE}/toy.data (no connection): check the network, or set MKLBENCH_MIRROR "
         f"to a directory or URL that has it."
     )
 
 
-def test_a_mirror_directory_is_read_in_place(cache: Path, tmp_path: Path) -> None:
+def test_a_mirror_directory_is_read_in_place(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MKLBENCH_MIRROR", str(tmp_path / "mirror"))
     mirrored = tmp_path / "mirror" / "toy" / "toy.data"
     mirrored.parent.mkdir(parents=True)
     mirrored.write_bytes(CONTENT)
-    dataset = load(toy_config(f"{NOWHERE}/toy.data"), mirror=tmp_path / "mirror")
+    dataset = load(toy_config(f"{NOWHERE}/toy.data"))
     assert dataset.digest == TOY_DIGEST
     assert dataset.source == str(mirrored)
     assert files_in(cache) == []
@@ -183,9 +191,10 @@ def test_a_mirror_url_is_downloaded_to_the_cache(
 
 
 def test_a_mirror_without_the_file_is_passed_over(
-    server: Server, cache: Path, tmp_path: Path
+    server: Server, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dataset = load(toy_config(f"{server.url}/good/toy.data"), mirror=tmp_path)
+    monkeypatch.setenv("MKLBENCH_MIRROR", str(tmp_path))
+    dataset = load(toy_config(f"{server.url}/good/toy.data"))
     assert dataset.source == f"{server.url}/good/toy.data"
 
 
@@ -226,20 +235,25 @@ def test_a_damaged_cache_without_a_network_is_named(cache: Path) -> None:
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(
-    server: Server, tmp_path: Path, cache: Path, caplog: pytest.LogCaptureFixture
+    server: Server,
+    tmp_path: Path,
+    cache: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # A path below a regular file cannot be made a directory, by root neither.
     (tmp_path / "file").write_text("in the way")
     unwritable = tmp_path / "file" / "cache"
+    monkeypatch.setenv("MKLBENCH_CACHE", str(unwritable))
     config = toy_config(f"{server.url}/good/toy.data")
     with caplog.at_level(logging.WARNING):
-        assert load(config, cache_dir=unwritable).digest == TOY_DIGEST
+        assert load(config).digest == TOY_DIGEST
     assert [record.message for record in caplog.records] == [
-        f"The download cache {unwritable}/toy cannot be written (Not a directory): the file is "
-        f"used without a copy; set MKLBENCH_CACHE to a directory you can write to."
+        f"The download cache {unwritable}/toy cannot be written (Not a directory): set "
+        "MKLBENCH_CACHE to a directory you can write to. The file is used without a copy."
     ]
     with pytest.raises(DataError, match=f"{unwritable}/toy cannot be written"):
-        fetch(config, cache_dir=unwritable)
+        fetch(config)
 
 
 def test_a_failed_write_leaves_the_old_file(
@@ -259,30 +273,34 @@ def test_a_failed_write_leaves_the_old_file(
 
 
 def test_fetch_copies_a_mirror_directory_so_that_it_can_go_away(
-    cache: Path, tmp_path: Path
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mirror = tmp_path / "mirror"
+    monkeypatch.setenv("MKLBENCH_MIRROR", str(mirror))
     (mirror / "toy").mkdir(parents=True)
     (mirror / "toy" / "toy.data").write_bytes(CONTENT)
     config = toy_config(f"{NOWHERE}/toy.data")
-    assert fetch(config, mirror=mirror).status == "fetched"
-    assert fetch(config, mirror=mirror).status == "cached"
+    assert fetch(config).startswith("fetched (")
+    assert fetch(config).startswith("cached (")
     shutil.rmtree(mirror)
+    monkeypatch.delenv("MKLBENCH_MIRROR")
     assert load(config).digest == TOY_DIGEST
 
 
-def test_verify_tells_good_damaged_absent_and_unreachable_copies_apart(
-    server: Server, cache: Path, tmp_path: Path
+def test_verify_tells_good_damaged_and_absent_copies_apart(
+    server: Server, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = toy_config(f"{server.url}/good/toy.data")
     mirror = tmp_path / "mirror" / "toy" / "toy.data"
     mirror.parent.mkdir(parents=True)
     mirror.write_bytes(CONTENT.replace(b"7.0", b"7.1"))
-    status = {copy.place: copy.status for copy in verify(config, mirror=mirror.parents[1])}
+    monkeypatch.setenv("MKLBENCH_MIRROR", str(mirror.parents[1]))
+    status = {copy.place: copy.status for copy in verify(config)}
     assert status == {"cache": "absent", "mirror": "damaged"}
     fetch(config)
-    status = {copy.place: copy.status for copy in verify(config, mirror=NOWHERE)}
-    assert status == {"cache": "ok", "mirror": "unreadable"}
+    monkeypatch.setenv("MKLBENCH_MIRROR", NOWHERE)
+    status = {copy.place: copy.status for copy in verify(config)}
+    assert status == {"cache": "ok", "mirror": "absent"}
     assert server.requests.total() == 1  # verify does not ask upstream
 
 
@@ -297,11 +315,10 @@ def test_the_parsed_arrays_are_those_of_the_file(server: Server, cache: Path) ->
     assert not dataset.X.flags.writeable
 
 
-def test_the_cache_is_the_argument_then_the_variable_then_the_checkout(
+def test_the_cache_is_the_variable_then_the_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MKLBENCH_CACHE", str(tmp_path / "variable"))
-    assert cache_directory(tmp_path / "argument") == tmp_path / "argument"
     assert cache_directory() == tmp_path / "variable"
     monkeypatch.delenv("MKLBENCH_CACHE")
     assert cache_directory() == Path(__file__).resolve().parents[2] / "datasets" / "cache"
@@ -315,7 +332,6 @@ def test_settings_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MKLBENCH_TIMEOUT", "2.5")
     assert mirror_location() is None
     assert download_timeout() == 2.5
-    assert download_timeout(7) == 7
     for value in ("soon", "0", "-1", "nan", "inf"):
         monkeypatch.setenv("MKLBENCH_TIMEOUT", value)
         with pytest.raises(InputError, match=f"MKLBENCH_TIMEOUT={value} must be a positive"):

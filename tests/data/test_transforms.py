@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from data_fakes import CONFIG_DIRECTORY
+from data_fakes import shipped_configs
 
-from mklbench.data import Dataset, load, read_configs
+from mklbench.data import Dataset, load
 from mklbench.data.preprocessing import (
     constant_features,
     scaled,
@@ -15,7 +15,7 @@ from mklbench.data.preprocessing import (
 )
 from mklbench.errors import InputError
 
-CONFIGS = read_configs(CONFIG_DIRECTORY)
+CONFIGS = shipped_configs()
 
 
 @pytest.fixture

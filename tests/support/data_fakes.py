@@ -11,13 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.io import savemat
 
-from mklbench.data import content_digest
+from mklbench.data import catalogue
+from mklbench.data.dataset import content_digest
 
 CONFIG_DIRECTORY = Path(__file__).parents[2] / "configs" / "data"
 
 TOY_TEXT = "1.0,0,5.5,b\n2.0,0,-1.5,g\n3.5,0,2.25,g\n0.5,0,1e-3,b\n-4.0,0,7.0,g\n"
 TOY_DIGEST = "sha256:43cf0cf54be80e01158203cc23900cab6e2c21565ca84d79c7148dea3d3f7dde"
 NOWHERE = "http://127.0.0.1:9"  # the discard port: nothing listens, so a connection is refused
+
+
+def shipped_configs() -> dict[str, dict[str, Any]]:
+    """The configurations of all data sets, by name."""
+    return catalogue.read_files(sorted(CONFIG_DIRECTORY.glob("*.yaml")))
 
 
 def toy_config(*urls: str, **options: Any) -> dict[str, Any]:

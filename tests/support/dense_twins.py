@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import kernels
-from mklbench.data import View
+from mklbench.data.dataset import View
 from mklbench.kernels.base import Bank, Indices
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.functions import KernelFunction

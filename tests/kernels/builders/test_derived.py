@@ -12,7 +12,7 @@ from sklearn.preprocessing import KernelCenterer, StandardScaler
 
 from mklbench import multiclass
 from mklbench.algorithms import svm
-from mklbench.data import View
+from mklbench.data.dataset import View
 from mklbench.errors import InputError
 from mklbench.kernels import (
     Bank,

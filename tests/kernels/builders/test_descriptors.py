@@ -9,7 +9,7 @@ import pytest
 from dense_twins import awkward_features
 from numpy.testing import assert_allclose
 
-from mklbench.data import View
+from mklbench.data.dataset import View
 from mklbench.errors import InputError
 from mklbench.kernels import Descriptors, DistanceBank, FeatureView, feature_views
 from mklbench.kernels.banks.views import chi2_distances
