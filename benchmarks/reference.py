@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import data, resources
+from mklbench.data import catalogue
 from mklbench.kernels import Gaussian
 from mklbench.kernels.builders.named import simplemkl_functions
 
@@ -148,7 +149,7 @@ def real_samples(name: str) -> tuple[Array, Array]:
     DataError
         If the data cannot be had.
     """
-    dataset = data.load(data.read_configs(resources.configs() / "data")[name])
+    dataset = data.load(catalogue.read_files([resources.choices("data")[name]])[name])
     y = np.where(dataset.y == dataset.classes.index(_POSITIVE[name]), 1.0, -1.0)
     part = np.random.default_rng(0).permutation(len(y))[: int(0.7 * len(y))]
     X = dataset.X[part]
