@@ -207,7 +207,7 @@ def _check(function: Any, declared: Mapping[str, Any], parameters: Parameters) -
     kinds = {parameter.kind for parameter in parameters.values()}
     if len(parameters) == 1 and inspect.Parameter.VAR_POSITIONAL not in kinds:
         raise InputError(
-            f"{_named(function)} is no algorithm: it must take the kernels and the labels, as in "
+            f"{named(function)} is no algorithm: it must take the kernels and the labels, as in "
             "solve(operator, y, C=1.0)."
         )
     option = declared.get("PATH_OPTION")
@@ -228,7 +228,8 @@ def _taken(function: Any, parameters: Parameters) -> type[KernelOperator]:
     return next(kinds, KernelOperator)
 
 
-def _named(function: Any) -> str:
+def named(function: Any) -> str:
+    """Return what messages call a function: "mine.solve"."""
     return f"{function.__module__}.{getattr(function, '__name__', type(function).__name__)}"
 
 

@@ -8,13 +8,16 @@ import re
 import sys
 import warnings
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
 # Characters that would break a line or steer a terminal.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LONGEST = 2000
+_OURS = os.path.dirname(__file__) + os.sep
 # What the path of a file has that is none of the user's.
 _NOT_THE_USERS = (
-    os.path.dirname(__file__) + os.sep,
+    _OURS,
     f"{os.sep}sklearn{os.sep}",
     f"{os.sep}joblib{os.sep}",
 )
@@ -89,6 +92,32 @@ def first_line(error: object) -> str:
         The exception, or what is printed of it.
     """
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+
+
+@cache
+def is_installed(path: str) -> bool:
+    """Tell whether a file or folder is of an installed package or of the standard library."""
+    import site
+    import sysconfig
+
+    places = {sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")}
+    places |= {*site.getsitepackages(), site.getusersitepackages()}
+    resolved = Path(path).resolve()
+    return any(resolved.is_relative_to(Path(place).resolve()) for place in places)
+
+
+def place_in_own_code(error: BaseException) -> str | None:
+    """Return where code of the user's was when an error came up, None if nowhere.
+
+    Such as "mine.py, line 12, in solve".
+    """
+    import traceback
+
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = frame.filename
+        if not (path.startswith(("<", _OURS)) or is_installed(path)):
+            return f"{os.path.basename(path)}, line {frame.lineno}, in {frame.name}"
+    return None
 
 
 def unknown(option: str, value: object, accepted: Iterable[object], prefix: str = "") -> InputError:

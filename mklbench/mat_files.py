@@ -1,4 +1,4 @@
-"""MATLAB files: their variables, of version 4 to 7 by SciPy and of version 7.3 by h5py.
+"""MATLAB files: their variables, of version 5 to 7 by SciPy and of version 7.3 by h5py.
 
 MATLAB writes an array by columns, so that HDF5, which version 7.3 is, shows its axes in reverse: an
 array (n, n, M) is a data set (M, n, n) there, and is turned back here. A cell is a data set of
@@ -20,8 +20,6 @@ __all__ = ["DamagedMatError", "is_mat", "read"]
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 # Where HDF5 looks for its signature; MATLAB's own header takes the bytes before the second place.
 _PLACES = (0, 512, 1024, 2048)
-# The kind of a matrix of numbers, of version 4, in either order of bytes, and its length.
-_KINDS_OF_4 = tuple(kind.to_bytes(4, "little") for kind in (0, 10, 20, 30, 40, 50))
 
 
 class DamagedMatError(ValueError):
@@ -36,8 +34,7 @@ def is_mat(content: bytes) -> bool:
     content : bytes
         The bytes of the file.
     """
-    is_of_4 = content[:4] in _KINDS_OF_4 and content[12:16] in (bytes(4), b"\1\0\0\0")
-    return content.startswith(b"MATLAB ") or _is_hdf5(content) or is_of_4
+    return content.startswith(b"MATLAB ") or _is_hdf5(content)
 
 
 def _is_hdf5(content: bytes) -> bool:

@@ -114,17 +114,13 @@ def most(needs: Callable[[int], float], limit: float, n: int) -> int:
 def _size(text: str) -> float:
     if text.strip().lower() == "unlimited":
         return math.inf
-    found = re.fullmatch(r"([0-9.e]+)\s*([KMGT]?)I?B?", text.strip(), flags=re.IGNORECASE)
-    try:
-        size = float(found[1]) * _UNITS[found[2].upper()] if found else 0.0
-    except ValueError:
-        size = 0.0
-    if not 0 < size < math.inf:
+    size = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)I?B?", text.strip(), flags=re.IGNORECASE)
+    if size is None:
         raise InputError(
             f"{VARIABLE}={text} is no size: give the memory that may be used, such as 8GiB, or "
             "unlimited."
         )
-    return size
+    return float(size[1]) * _UNITS[size[2].upper()]
 
 
 def _of_system() -> Iterator[float]:

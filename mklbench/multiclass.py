@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.contract import Solver, algorithm_of
+from mklbench.contract import Solver, algorithm_of, named
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, CrossKernels, Family, KernelOperator, Views, mixture_outputs
 from mklbench.kernels.contract import unbound
@@ -98,7 +97,7 @@ def checked(found: Any, solve: Solver, operator: KernelOperator) -> Solution:
     ValueError
         If its arrays have other shapes.
     """
-    name = _where(solve)
+    name = named(unbound(solve)[0])
     if not isinstance(found, Solution):
         raise TypeError(
             f"{name} returned an object of type {type(found).__name__}: it must return a "
@@ -113,16 +112,6 @@ def checked(found: Any, solve: Solver, operator: KernelOperator) -> Solution:
             f"{shapes[1]} in place of ({n_weights},) and ({operator.n_samples},)."
         )
     return found
-
-
-def _where(solve: Solver) -> str:
-    """Return which function it is, and where it begins: "mine.solve (mine.py, line 6)"."""
-    function, _ = unbound(solve)
-    name = f"{function.__module__}.{getattr(function, '__qualname__', type(function).__name__)}"
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return name
-    return f"{name} ({os.path.basename(code.co_filename)}, line {code.co_firstlineno})"
 
 
 def _side_by_side(solve: Solver) -> Callable[..., list[Solution]] | None:
@@ -154,11 +143,7 @@ def decision_function(
         If `Z` is not as the operator takes it, or so large that its kernel values overflow.
     """
     kernels, machines = on_nodes(operator, solutions)
-    return in_blocks(
-        lambda block: decision_values(machines, lambda machine: outputs(kernels, machine, block)),
-        Z if isinstance(Z, Views) else np.asarray(Z),
-        max(1, _CROSS // (8 * kernels.n_samples)),
-    )
+    return decided(kernels, machines, Z, max(1, _CROSS // (8 * kernels.n_samples)))
 
 
 def on_nodes(
@@ -184,14 +169,18 @@ def on_nodes(
     return factors.cross, [replace(s, dual_coef=e, expansion=None) for s, e in found]
 
 
-def in_blocks(decide: Callable[[Any], Array], samples: NDArray[Any] | Views, rows: int) -> Array:
+def decided(
+    kernels: CrossKernels, machines: Sequence[Solution], Z: ArrayLike | Views, rows: int
+) -> Array:
     """Return the decision values of new samples, so many of which are looked at together.
 
     Parameters
     ----------
-    decide : callable
-        Returns the decision values (k,) or (k, c) of some new samples.
-    samples : Views or ndarray of shape (n_z, d), (n_z,) or (M, n_z, n)
+    kernels : CrossKernels
+        The kernels between new samples and those of `dual_coef`.
+    machines : sequence of Solution
+        One a binary problem, as `on_nodes` returns them.
+    Z : Views or array_like of shape (n_z, d), (n_z,) or (M, n_z, n)
         New samples: features, row numbers, or cross Gram matrices.
     rows : int
         Maximum number at once, >= 1.
@@ -201,8 +190,21 @@ def in_blocks(decide: Callable[[Any], Array], samples: NDArray[Any] | Views, row
     InputError
         If the kernel values of a sample overflow.
     """
+    samples = Z if isinstance(Z, Views) else np.asarray(Z)
+    axis = max(0, samples.ndim - 2)  # a stack of cross Gram matrices is (M, n_z, n)
+    n_new = samples.shape[axis] if samples.ndim else 1
+    n_blocks = -(-n_new // rows)
+    blocks: Sequence[Any]
+    if n_blocks <= 1:
+        blocks = [samples]
+    elif isinstance(samples, Views):
+        blocks = [samples[part] for part in np.array_split(np.arange(n_new), n_blocks)]
+    else:
+        blocks = np.array_split(samples, n_blocks, axis=axis)
     with np.errstate(over="ignore", invalid="ignore"):  # judged just below
-        values = _joined(decide, samples, rows)
+        values = np.concatenate(
+            [decision_values(machines, _outputs_at(kernels, block)) for block in blocks]
+        )
     infinite = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
     if len(infinite):
         raise InputError(
@@ -212,18 +214,26 @@ def in_blocks(decide: Callable[[Any], Array], samples: NDArray[Any] | Views, row
     return values
 
 
-def _joined(decide: Callable[[Any], Array], Z: NDArray[Any] | Views, at_once: int) -> Array:
-    axis = max(0, Z.ndim - 2)  # a stack of cross Gram matrices is (M, n_z, n)
-    n_new = Z.shape[axis] if Z.ndim else 1
-    if n_new <= at_once:
-        return decide(Z)
-    n_blocks = -(-n_new // at_once)
-    blocks: Sequence[Any]
-    if isinstance(Z, Views):
-        blocks = [Z[rows] for rows in np.array_split(np.arange(n_new), n_blocks)]
-    else:
-        blocks = np.array_split(Z, n_blocks, axis=axis)
-    return np.concatenate([decide(block) for block in blocks])
+def _outputs_at(kernels: CrossKernels, Z: Any) -> Callable[[Solution], Array]:
+    """Return the outputs (n_z,) of a machine at some samples, as a function of the machine.
+
+    Machines of the same weights one after the other, as those at fixed weights, share a kernel.
+    """
+    kept: dict[bytes, Array] = {}
+
+    def kernel(weights: Array) -> Array:
+        key = weights.tobytes()
+        if key not in kept:
+            kept.clear()
+            kept[key] = kernels.cross(weights, Z)
+        return kept[key]
+
+    def of(machine: Solution) -> Array:
+        if machine.thetas is None:
+            return outputs_from(kernel, machine)
+        return outputs(kernels, machine, Z)
+
+    return of
 
 
 def decision_values(

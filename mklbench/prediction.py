@@ -88,36 +88,11 @@ class DecisionFunction:
         if samples.ndim == 3:
             given //= max(1, len(samples))
         rows = _BLOCK // (8 * max(1, given, self.kernels.n_samples))
-        return multiclass.in_blocks(
-            lambda block: multiclass.decision_values(self.machines, self._outputs_at(block)),
-            samples,
-            max(1, rows),
-        )
+        return multiclass.decided(self.kernels, self.machines, samples, max(1, rows))
 
     def n_bytes(self) -> int:
         """Return the size of its pickle, in bytes."""
         return len(pickle.dumps(self, protocol=pickle.HIGHEST_PROTOCOL))
-
-    def _outputs_at(self, Z: Any) -> Callable[[Solution], Array]:
-        """Return the outputs (n_z,) of a machine at some samples, as a function of the machine.
-
-        Machines of the same weights one after the other, as those at fixed weights, share a kernel.
-        """
-        weights: Array | None = None
-        block = np.empty((0, 0))
-
-        def kernel(wanted: Array) -> Array:
-            nonlocal weights, block
-            if weights is None or not np.array_equal(weights, wanted):
-                weights, block = wanted, self.kernels.cross(wanted, Z)
-            return block
-
-        def outputs(machine: Solution) -> Array:
-            if machine.thetas is None:
-                return multiclass.outputs_from(kernel, machine)
-            return multiclass.outputs(self.kernels, machine, Z)
-
-        return outputs
 
 
 class LearnedKernel:

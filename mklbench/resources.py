@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,11 +59,7 @@ def choices(group: str, config_dir: Path | str | None = None) -> dict[str, Path]
 
 def check_config_dir(config_dir: Path | str) -> None:
     """Raise InputError unless `config_dir` is a directory."""
-    try:
-        found = Path(config_dir).is_dir() and bool(str(config_dir))
-    except (OSError, ValueError):  # a name that is too long, or holds a null byte
-        found = False
-    if not found:
+    if not os.path.isdir(config_dir):
         raise InputError(
             f"--config-dir {config_dir} is not a directory: name one that has algo/, data/, ..."
         )

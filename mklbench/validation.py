@@ -185,12 +185,7 @@ def real_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
 
 def check_labels(y: ArrayLike) -> NDArray[np.float64]:
     """Return `y` as an array of its own of -1.0 and +1.0, in which both occur."""
-    try:
-        labels = np.array(real_array("y", y), order="C")
-    except InputError as error:
-        raise InputError("y has labels that are not numbers: code the classes as -1 and +1.") from (
-            error
-        )
+    labels = np.array(real_array("y", y), order="C")
     if labels.ndim != 1:
         raise InputError(f"y has shape {labels.shape}: it must be a vector of labels -1 and +1.")
     values = np.unique(labels)
@@ -206,33 +201,30 @@ def check_labels(y: ArrayLike) -> NDArray[np.float64]:
     return labels
 
 
-def check_sample_weight(sample_weight: ArrayLike, n: int) -> NDArray[np.float64]:
-    """Return the weights (n,) of samples as an array of its own of numbers > 0."""
+def check_sample_weight(
+    sample_weight: ArrayLike, n: int, zeros: bool = False
+) -> NDArray[np.float64]:
+    """Return the weights (n,) of samples as an array of its own of numbers > 0, or >= 0."""
     weights = np.array(real_array("sample_weight", sample_weight))
     if weights.shape != (n,):
         raise InputError(
             f"sample_weight has shape {weights.shape}, but there are {n} samples: give one weight "
             "a sample."
         )
-    refused = np.flatnonzero(~((weights > 0) & (weights < np.inf)))
+    above = weights >= 0 if zeros else weights > 0
+    refused = np.flatnonzero(~(above & (weights < np.inf)))
     if len(refused):
-        row = refused[0]
+        row, least = refused[0], ">= 0" if zeros else "> 0"
         raise InputError(
-            f"sample_weight is {weights[row]:g} at row {row}: it must be finite and > 0, leave out "
-            "the samples that are not to count."
+            f"sample_weight is {weights[row]:g} at row {row}: it must be finite and {least}, leave "
+            "out the samples that are not to count."
         )
     return weights
 
 
 def check_targets(y: ArrayLike) -> NDArray[np.float64]:
     """Return `y` as an array (n,) of its own of finite numbers whose squares are safe."""
-    try:
-        targets = np.array(real_array("y", y), order="C")
-    except InputError as error:
-        raise InputError(
-            "y has targets that are not numbers: a regression takes real numbers, a classifier "
-            "class labels."
-        ) from error
+    targets = np.array(real_array("y", y), order="C")
     if targets.ndim != 1 or len(targets) == 0:
         raise InputError(f"y has shape {targets.shape}: it must be a vector of numbers.")
     refused = np.flatnonzero(~(np.abs(targets) <= LARGEST_TARGET))

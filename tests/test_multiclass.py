@@ -269,13 +269,13 @@ def test_new_samples_are_taken_in_blocks_of_what_memory_there_is(
     Z = np.linspace(-1.0, 9.0, 60).reshape(30, 2)
     whole = multiclass.decision_function(bank, solutions, Z)
     sizes: list[int] = []
-    outputs = multiclass.outputs
+    decision_values = multiclass.decision_values
 
-    def noting(operator: Bank, solution: Solution, block: np.ndarray) -> np.ndarray:
-        sizes.append(len(block))
-        return outputs(operator, solution, block)
+    def noting(*given: Any) -> np.ndarray:
+        sizes.append(len(values := decision_values(*given)))
+        return values
 
-    monkeypatch.setattr(multiclass, "outputs", noting)
+    monkeypatch.setattr(multiclass, "decision_values", noting)
     monkeypatch.setattr(multiclass, "_CROSS", 8 * 5 * 15)  # fifteen rows of five doubles
     assert_array_equal(multiclass.decision_function(bank, solutions, Z), whole)
     assert sizes == [15, 15]

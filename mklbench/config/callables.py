@@ -12,9 +12,8 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from mklbench import own_code
 from mklbench.contract import Algorithm, algorithm_of
-from mklbench.errors import InputError, first_line, hint
+from mklbench.errors import InputError, first_line, hint, place_in_own_code
 from mklbench.kernels.contract import builder_of
 
 # Keys of a YAML that are no options of its callable.
@@ -114,7 +113,7 @@ def target(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
     try:
         found = getattr(importlib.import_module(module), name)
     except (Exception, SystemExit) as error:  # importing a user's module can raise anything
-        why, where = _root_cause(error), own_code.place(error)
+        why, where = _root_cause(error), place_in_own_code(error)
         if where is not None and isinstance(error, Exception):
             why = f"{type(error).__name__}: {why} ({where})"
         raise InputError(f"{group}._target_={path} cannot be used: {why}.") from error

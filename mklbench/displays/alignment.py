@@ -10,8 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
-from mklbench.displays.drawing import LINE, axes_or_new, n_lines, wrapped
-from mklbench.displays.models import chosen_kernels, fitted_model, transformed
+from mklbench.displays.shared import (
+    LINE,
+    axes_or_new,
+    chosen_kernels,
+    fitted_model,
+    n_lines,
+    transformed,
+    wrapped,
+)
 from mklbench.kernels.gram_matrices import PackedTriangles, centre
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mklbench.displays.drawing import colours, listed, panels_or_new
-from mklbench.displays.models import fitted_model
+from mklbench.displays.shared import colours, fitted_model, listed, panels_or_new
 from mklbench.iterations import History
 
 if TYPE_CHECKING:

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.displays.drawing import LINE, axes_or_new, colours, listed, n_lines, n_shown, wrapped
-from mklbench.displays.models import fitted_model, model_and_samples
+from mklbench.displays.shared import (
+    LINE,
+    axes_or_new,
+    colours,
+    fitted_model,
+    listed,
+    model_and_samples,
+    n_lines,
+    n_shown,
+    wrapped,
+)
 from mklbench.errors import InputError
 from mklbench.validation import check_positive
 

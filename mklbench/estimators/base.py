@@ -334,15 +334,9 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         if short is not None:
             n_kernels = memory_of(builder, shape).n_kernels
             kernels = "" if n_kernels is None else f" with {n_kernels} kernels"
-            is_libsvm = getattr(self, "method", "") == "libsvm"
-            other = "method=auto" if is_libsvm else "fewer kernels"
-            remedy = (
-                f"about {short.fitting} rows fit: pass fewer of them, or choose {other}"
-                if short.fitting
-                else "of fewer rows it would be as much: choose fewer kernels"
-            )
             raise InputError(
-                f"X has {shape.n} rows: {type(self).__name__}{kernels} needs {short}; {remedy}."
+                f"X has {shape.n} rows: {type(self).__name__}{kernels} needs {short}; about "
+                f"{short.fitting} rows fit: pass fewer of them, or choose fewer kernels."
             )
         with self._columns_called():
             operator = builder(samples)
@@ -441,16 +435,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         parameters = self.get_params(deep=False)
         if "max_iter" in parameters:
             limits = [name for name in ("max_iter", "max_evals") if name in parameters]
-            more = f"raise {', '.join(limits)} or tol"
-            # More iterations are vain on factors where kernels differ too much in size, and where
-            # a search among given kernels ended though it had some left.
-            scaled_badly = any(
-                s.expansion is not None
-                or (s.family_gap is None and s.n_iter < parameters["max_iter"])
-                for s in self.solutions_
-                if not s.converged
-            )
-            return f"scale the features or kernels alike, or {more}" if scaled_badly else more
+            return f"raise {', '.join(limits)} or tol, or scale the features or kernels alike"
         if "svm_tol" in parameters and parameters.get("learner") != "krr":
             return "lower C, scale the features or the kernels down, or raise svm_tol"
         return "raise lam"

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklbench.errors import InputError
 from mklbench.estimators.base import KernelEstimator
+from mklbench.estimators.checks import check_column_names
 from mklbench.kernels.samples import is_numbering, numbers
 from mklbench.validation import check_finite, columns_called
 
@@ -163,9 +164,7 @@ class RawTable(TransformerMixin, BaseEstimator):
                 f"X has no column {missing[0]!r}: give a table with the columns "
                 f"{', '.join(map(repr, columns[:_TOLD]))}{', ...' if len(columns) > _TOLD else ''}."
             )
-        twice = [name for name in columns if list(table.columns).count(name) > 1]
-        if twice:
-            raise InputError(f"X has several columns {twice[0]!r}: give each its own name.")
+        check_column_names(table[columns])
         parts: dict[str, Any] = {}
         for column in columns:
             if column in self.encoded:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels import GramStack
 from mklbench.solution import Solution
-from mklbench.validation import check_positive, real_array
+from mklbench.validation import check_positive, check_sample_weight
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -42,18 +42,7 @@ def given_weights(sample_weight: ArrayLike | None, n: int) -> tuple[Array | None
     """
     if sample_weight is None:
         return None, None
-    weights = real_array("sample_weight", sample_weight)
-    if weights.shape != (n,):
-        raise InputError(
-            f"sample_weight has shape {weights.shape}, but X has {n} rows: give one weight a row."
-        )
-    refused = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
-    if len(refused):
-        row = refused[0]
-        raise InputError(
-            f"sample_weight holds {weights[row]:g} at row {row}: weights are finite numbers >= 0, "
-            "and 0 leaves a row out."
-        )
+    weights = check_sample_weight(sample_weight, n, zeros=True)
     counting = np.flatnonzero(weights)
     if not len(counting):
         raise InputError(

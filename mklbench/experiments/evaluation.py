@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench import config as configs
-from mklbench import multiclass, own_code
+from mklbench import multiclass
 from mklbench.config.schemas import MEASURES, RunConfig
 from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling, imputed
 from mklbench.data.splits import split_seed
-from mklbench.errors import InputError
+from mklbench.errors import InputError, place_in_own_code
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.provenance import provenance
 from mklbench.experiments.record import DONE, Ended, Record, Selection
@@ -98,7 +98,7 @@ def is_crash(error: BaseException) -> bool:
     the user's own led to an `InputError` is a crash of it.
     """
     if isinstance(error, InputError):
-        return own_code.place(error) is not None
+        return place_in_own_code(error) is not None
     is_users = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     return not (isinstance(error, KeyboardInterrupt) and is_users)
 
@@ -111,7 +111,7 @@ def in_a_sentence(error: BaseException) -> str:
             f"the memory did not suffice{details}: choose fewer training rows, fewer kernels or "
             "fewer jobs."
         )
-    where = own_code.place(error)
+    where = place_in_own_code(error)
     said = f"{type(error).__name__}: {error}"
     return said if where is None else f"{said.rstrip('.')} ({where})"
 

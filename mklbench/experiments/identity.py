@@ -20,7 +20,7 @@ from typing import Any
 import mklbench
 from mklbench import config as configs
 from mklbench.config import RunConfig
-from mklbench.own_code import is_installed
+from mklbench.errors import is_installed
 
 # Raised when the meaning of a record changes: what was measured before is then measured anew.
 PROTOCOL_VERSION = 1

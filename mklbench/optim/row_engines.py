@@ -1,6 +1,9 @@
 """Who keeps the blocks of rows of the joint method, and asks them: threads of this process.
 
 A question is the name of a method of `mklbench.optim.row_blocks.Rows` with arguments.
+
+Where several computations are side by side or are timed, linear algebra is limited to one thread
+each. A single one that shares its rows among threads of its own may have more (`allowing`).
 """
 
 from __future__ import annotations
@@ -17,9 +20,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from mklbench.cores import allowing, n_threads
 from mklbench.kernels.row_factors import ROWS, RowFactors
 from mklbench.optim.row_blocks import UNFLAGGED, Rows, Terms
 
@@ -29,6 +31,33 @@ Array = NDArray[np.float64]
 _BLOCK = 8 * ROWS
 # Bytes that the rows of B may take in a process to be kept.
 KEPT = 1.6e9
+
+_ALLOWED: ContextVar[int | None] = ContextVar("allowed", default=None)
+
+
+@contextmanager
+def allowing(threads: int) -> Iterator[None]:
+    """Allow computations so many threads within the context, whatever linear algebra has.
+
+    Parameters
+    ----------
+    threads : int
+        How many, >= 1.
+    """
+    token = _ALLOWED.set(threads)
+    try:
+        yield
+    finally:
+        _ALLOWED.reset(token)
+
+
+def n_threads() -> int:
+    """Return how many threads are allowed here: as many as linear algebra has, unless said."""
+    allowed = _ALLOWED.get()
+    if allowed is not None:
+        return allowed
+    pools = (pool for pool in threadpool_info() if pool["user_api"] == "blas")
+    return max((int(pool["num_threads"]) for pool in pools), default=1)
 
 
 @dataclass(frozen=True)

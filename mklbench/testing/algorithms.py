@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mklbench import multiclass
-from mklbench.contract import Algorithm, Solver, algorithm_of, check_options
+from mklbench.contract import Algorithm, Solver, algorithm_of, check_options, named
 from mklbench.kernels import (
     Bank,
     Family,
@@ -68,8 +68,7 @@ class _Case:
 
     @property
     def name(self) -> str:
-        function = self.algorithm.solve
-        return f"{function.__module__}.{function.__name__}"
+        return named(self.algorithm.solve)
 
     def __call__(self, X: Array, y: Array, **options: Any) -> Solution:
         """Solve on new kernels, C being that of the problems unless it is among the options."""

@@ -101,7 +101,7 @@ def test_the_second_stage_is_that_machine_at_the_weights(
         ({"y": real_targets()}, "y has the value .* learner=krr or learner=svr for real targets"),
         ({"y": np.ones(40)}, "y has one class only"),
         ({"y": np.ones(40), "learner": "krr"}, r"y has one value only \(1, in 40 samples\)"),
-        ({"y": ["a"] * 40}, "y has targets that are not numbers"),
+        ({"y": ["a"] * 40}, "give an array of real numbers"),
         ({"C": -1.0}, "C=-1.0 is not accepted"),
         ({"lam": 0.0, "learner": "krr"}, "lam=0.0 is not accepted"),
         ({"epsilon": -1.0, "learner": "svr"}, "epsilon=-1.0 is not accepted"),

@@ -74,15 +74,6 @@ class TestLimit:
         with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
             mklbench.SimpleMKL(C=100.0, max_iter=1, tol=1e-6).fit(X, y)
 
-    def test_iterations_that_are_left_are_no_remedy_alone(
-        self, unfinished: None, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(Machine, "is_at_limit", lambda *_: True)
-        X, y = no_line_separates()
-        model = mklbench.VSKL("linear_features", C=1e3, method="libsvm")
-        with pytest.warns(ConvergenceWarning, match="scale the features or kernels alike, or"):
-            model.fit(X, y)
-
 
 class TestRidge:
     def test_what_rounding_leaves_is_no_solution(self) -> None:

@@ -120,7 +120,7 @@ class TestBadInput:
         [
             (targets(29), "y has 29 labels, but the kernels are on 30 samples"),
             (np.where(np.arange(30) == 3, np.nan, 1.0), "y holds nan at row 3"),
-            (["yes"] * 30, "y has targets that are not numbers"),
+            (["yes"] * 30, "give an array of real numbers"),
             (np.ones((30, 2)), r"y has shape \(30, 2\)"),
         ],
     )

@@ -236,7 +236,7 @@ def test_labels_are_targets() -> None:
         ({"tol": 0.0}, r"tol=0\.0 is not accepted"),
         ({"max_iter": 0}, "max_iter=0 is not accepted"),
         ({"start": [1.0]}, r"start has shape \(1,\), but there are 6 kernels"),
-        ({"y": ["a", "b"]}, "y has targets that are not numbers"),
+        ({"y": ["a", "b"]}, "give an array of real numbers"),
         ({"y": [np.nan] * N}, "y holds nan at row 0"),
         ({"y": np.zeros(N - 1)}, "y has 39 labels, but the kernels are on 40 samples"),
         (

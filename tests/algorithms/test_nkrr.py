@@ -313,7 +313,7 @@ class TestBadInput:
             nkrr.solve(self.bank, self.y[1:])
 
     def test_class_names(self) -> None:
-        with pytest.raises(InputError, match="y has targets that are not numbers"):
+        with pytest.raises(InputError, match="give an array of real numbers"):
             nkrr.solve(self.bank, ["yes", "no"] * 5)
 
 

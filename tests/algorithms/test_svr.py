@@ -81,7 +81,7 @@ def test_targets_within_the_tube_need_no_support_vector() -> None:
         ({"epsilon": -0.1}, "epsilon=-0.1 is not accepted: it must be a finite number >= 0"),
         ({"svm_tol": 0.0}, "tol=0.0 is not accepted"),
         ({"weights": [1.0, -1.0, 1, 1, 1]}, "weights has the entry -1"),
-        ({"y": ["a", "b"]}, "y has targets that are not numbers"),
+        ({"y": ["a", "b"]}, "give an array of real numbers"),
         ({"y": [np.nan] * 30}, "y holds nan at row 0"),
         ({"y": np.zeros(29)}, "y has 29 labels, but the kernels are on 30 samples"),
     ],

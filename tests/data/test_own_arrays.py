@@ -135,11 +135,6 @@ def test_what_is_refused(
         load_own(tmp_path / "own.npz", **options)
 
 
-def test_a_matlab_file_of_version_4_is_known(tmp_path: Path) -> None:
-    savemat(tmp_path / "own.mat", {"X": X, "Y": Y[:, None]}, format="4")
-    assert_array_equal(load_own(tmp_path / "own.mat").X, X)
-
-
 def test_an_archive_without_arrays_is_called_one(tmp_path: Path) -> None:
     np.savez(tmp_path / "own.npz")
     with pytest.raises(DataError, match=r"own\.npz holds no vector of labels"):

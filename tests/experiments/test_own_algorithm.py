@@ -45,7 +45,7 @@ MISTAKES = [
     ("return nothing", "NameError: name 'nothing' is not defined (own_mine.py, line 9, in"),
     (
         "return 3",
-        "TypeError: own_mine.solve (own_mine.py, line 12) returned an object of type int: it "
+        "TypeError: own_mine.solve returned an object of type int: it "
         "must return a mklbench.solution.Solution",
     ),
     (

@@ -26,7 +26,6 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import BinaryIO, NoReturn
 
-from mklbench.cores import allowing, n_threads
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.lock import Locks
@@ -35,6 +34,7 @@ from mklbench.experiments.execution.steps import Step, give_up, take
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Ended
 from mklbench.experiments.store import Store, StoreError
+from mklbench.optim.row_engines import allowing, n_threads
 
 _PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}

@@ -300,7 +300,7 @@ class TestMemory:
             MKL(kernel=partial(feature_widths, n_widths=10**6)).fit(X, y)
         said = str(refused.value)
         assert said.startswith("X has 50 rows: MKL with 40000000 kernels needs about ")
-        assert said.endswith("; of fewer rows it would be as much: choose fewer kernels.")
+        assert said.endswith("; about 0 rows fit: pass fewer of them, or choose fewer kernels.")
         options = ["algo=mkl", "kernel=feature_widths", "kernel.n_widths=1000000"]
         with pytest.raises(InputError, match="as much: choose fewer kernels") as refused:
             check_cell(tiny_cell(*options), [0])

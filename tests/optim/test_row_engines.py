@@ -10,9 +10,9 @@ from threadpoolctl import threadpool_limits
 
 from mklbench import cli
 from mklbench.algorithms import mkl
-from mklbench.cores import allowing, n_threads
 from mklbench.kernels import feature_gaussians
 from mklbench.optim import row_engines
+from mklbench.optim.row_engines import allowing, n_threads
 
 
 def test_are_those_of_linear_algebra_unless_said() -> None:
