@@ -11,17 +11,18 @@ from typing import Any, Literal
 
 from mklbench.data import sources
 from mklbench.data.editions import in_edition, settle
-from mklbench.data.files import AbsentError, keep
+from mklbench.data.files import AbsentError, keep, read
 from mklbench.data.images import descriptors_path
 from mklbench.data.loading import from_bytes, from_generator
 from mklbench.data.schema import FileConfig, GeneratedConfig, parse_config
+from mklbench.data.tables import shortened
 from mklbench.errors import DataError, InputError
 from mklbench.resources import read_yaml
 
 logger = logging.getLogger(__name__)
 
-# Of more classes than this the list shows the number and sizes only.
-_MOST_CLASSES = 10
+# Of more classes than this the list shows the first ones only.
+_MOST_CLASSES = 4
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ def _editions(config: FileConfig) -> list[FileConfig]:
 def _verified(config: FileConfig, place: sources.Place) -> Verified:
     name = f"{config.name} (official)" if config.edition == "official" else config.name
     try:
-        contents = sources.read_place(place)
+        contents = tuple(map(read, place.locations))
         dataset = from_bytes(config, contents, place.layout, "the file")
     except DataError as error:
         absent = isinstance(error, AbsentError)
@@ -218,14 +219,8 @@ def _row(config: Mapping[str, Any]) -> dict[str, Any]:
         n, d, classes = expected.n_samples, expected.n_features, dict(expected.classes)
         left_out |= set(expected.constant_features if parsed.drop_constant else ())
     d += parsed.noise_features - len(left_out)
-    return row | {"n": n, "d": d, "classes": _counts(classes), "where": where}
-
-
-def _counts(classes: Mapping[str, int]) -> str:
-    if len(classes) > _MOST_CLASSES:
-        sizes = sorted({min(classes.values()), max(classes.values())})
-        return f"{len(classes)} of {' to '.join(map(str, sizes))}"
-    return ", ".join(f"{label}: {count}" for label, count in classes.items())
+    counts = [f"{label}: {count}" for label, count in classes.items()]
+    return row | {"n": n, "d": d, "classes": shortened(counts, _MOST_CLASSES), "where": where}
 
 
 def _lacks_path(config: Mapping[str, Any]) -> bool:

@@ -8,18 +8,15 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
-import io
 import logging
 import lzma
 import os
 import secrets
 import sys
-import tarfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from mklbench.errors import DataError, InputError, first_line
 
@@ -43,22 +40,17 @@ class AbsentError(DataError):
     """A place does not have the file, or it cannot be read: no permission, no network, a stall."""
 
 
-def read(location: str, timeout: float) -> bytes:
+def read(location: str) -> bytes:
     """The bytes at a path or an http(s) URL.
-
-    Parameters
-    ----------
-    location : str
-        Path or URL.
-    timeout : float
-        Seconds to wait for a connection, and for each next byte.
 
     Raises
     ------
-    AbsentError, UnreadableError
+    AbsentError
         The message is a reason in a few words, without the location.
+    InputError
+        The time limit of downloads in the environment is not acceptable.
     """
-    return _fetch(location, timeout) if is_http(location) else read_file(location)
+    return _fetch(location) if is_http(location) else read_file(location)
 
 
 def read_file(path: str) -> bytes:
@@ -66,7 +58,7 @@ def read_file(path: str) -> bytes:
 
     Raises
     ------
-    AbsentError, UnreadableError
+    AbsentError
         The message is a reason in a few words, without the path.
     """
     try:
@@ -82,13 +74,13 @@ def read_file(path: str) -> bytes:
         raise AbsentError(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _fetch(url: str, timeout: float) -> bytes:
+def _fetch(url: str) -> bytes:
     import pooch  # imports requests, which most runs do not need
     import requests
 
     pooch.get_logger().setLevel(logging.WARNING)
     bar = sys.stderr is not None and sys.stderr.isatty()
-    downloader = pooch.HTTPDownloader(timeout=timeout, progressbar=bar)
+    downloader = pooch.HTTPDownloader(timeout=download_timeout(), progressbar=bar)
     try:
         with TemporaryDirectory() as directory:
             # What is verified is the content, by who asks for it; not the bytes.
@@ -117,23 +109,6 @@ def unpack(content: bytes, place: str) -> bytes:
             except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
                 raise DataError(f"{place} is a damaged compressed file ({error}).") from error
     return content
-
-
-def untar(content: bytes, endings: tuple[str, ...]) -> dict[str, bytes]:
-    """The files of a tar archive, packed or not, whose names end so, sorted by name.
-
-    Raises
-    ------
-    tarfile.TarError, and others of damaged archives
-        It is no such archive.
-    """
-    found: dict[str, bytes] = {}
-    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-        for member in archive:
-            if member.isfile() and member.name.lower().endswith(endings):
-                stream: Any = archive.extractfile(member)
-                found[member.name] = stream.read()
-    return dict(sorted(found.items()))
 
 
 def keep(content: bytes, path: Path) -> None:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 VERSION = 1
 
-Mask = NDArray[np.bool_]  # (height, width)
 Array = NDArray[np.float64]
 
 # Photographs are scaled to this length of the shorter side.
@@ -108,7 +107,7 @@ def describe(parts: Parts, codebooks: dict[str, Array]) -> Array:
     return np.concatenate([histogram / (histogram.sum() or 1.0) for histogram in histograms])
 
 
-def find_foreground(lab: Array) -> Mask:
+def find_foreground(lab: Array) -> NDArray[np.bool_]:
     """Tell the pixels of the foreground of a photograph in Lab (height, width, 3).
 
     They differ in colour from the frame of the photograph (its outer 8 %), by the Mahalanobis
@@ -130,7 +129,7 @@ def find_foreground(lab: Array) -> Mask:
     saliency = gaussian(np.log1p(squares), 2) * np.exp(-(rows**2) - columns**2)
     if np.ptp(saliency) < 1e-9:  # a single colour all over
         return np.ones((height, width), dtype=bool)
-    found: Mask = closing(saliency > threshold_otsu(saliency), disk(3))
+    found: NDArray[np.bool_] = closing(saliency > threshold_otsu(saliency), disk(3))
     return found
 
 
@@ -155,15 +154,11 @@ def _patterns(grey: Array) -> Array:
     from skimage.feature import local_binary_pattern
 
     levels = np.round(255 * grey).astype(np.uint8)
-    codes = [
-        local_binary_pattern(levels, points, radius, "uniform") for radius, points in _LBP_RINGS
-    ]
-    return np.concatenate(
-        [
-            np.bincount(code.astype(np.intp).ravel(), minlength=points + 2)
-            for code, (_, points) in zip(codes, _LBP_RINGS, strict=True)
-        ]
-    ).astype(np.float64)
+    histograms = []
+    for radius, points in _LBP_RINGS:
+        codes = local_binary_pattern(levels, points, radius, "uniform").astype(np.intp)
+        histograms.append(np.bincount(codes.ravel(), minlength=points + 2))
+    return np.concatenate(histograms).astype(np.float64)
 
 
 def _energies(grey: Array) -> Array:

@@ -10,16 +10,18 @@ from __future__ import annotations
 import hashlib
 import io
 import logging
+import tarfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.data import image_descriptors
 from mklbench.data.dataset import Dataset
-from mklbench.data.files import keep_or_warn, untar
+from mklbench.data.files import keep_or_warn
 from mklbench.data.image_descriptors import Parts
 from mklbench.data.own import Table
 from mklbench.data.schema import Layout
@@ -151,9 +153,14 @@ def _measure(item: tuple[str, bytes], place: str) -> Parts:
 
 
 def _read(content: bytes, place: str) -> Images:
-    """The images of a tar archive, by name."""
-    with reading("a tar archive of images", place):
-        found = untar(content, _ENDINGS)
+    """The images of a tar archive, packed or not, by name."""
+    found: dict[str, bytes] = {}
+    what = "a tar archive of images"
+    with reading(what, place), tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        for member in archive:
+            if member.isfile() and member.name.lower().endswith(_ENDINGS):
+                stream: Any = archive.extractfile(member)
+                found[member.name] = stream.read()
     if not found:
         raise DataError(f"{place} has no images ({', '.join(_ENDINGS)}) in it.")
-    return found
+    return dict(sorted(found.items()))

@@ -25,14 +25,11 @@ class Scaling:
 
     Attributes
     ----------
-    name : str
-        "none", "standard", "sample", "minmax" or "unit".
     shift, divisor : ndarray of shape (d,)
         Fitted on the training part. divisor is infinite for a feature that is
         constant there, so that every value of it, also an unseen one, maps to 0.
     """
 
-    name: str
     shift: NDArray[np.float64]
     divisor: NDArray[np.float64]
 
@@ -53,8 +50,6 @@ class Scaling:
         InputError
             X has a value that is beyond the range of doubles once it is scaled.
         """
-        if self.name == "none":
-            return X.copy()
         with np.errstate(over="ignore"):  # judged just below
             scaled = (X - self.shift) / self.divisor
         if not np.isfinite(scaled).all():
@@ -79,7 +74,7 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
     """
     lowest, highest = X_train.min(axis=0), X_train.max(axis=0)
     if name == "none":
-        return Scaling(name, np.zeros(len(lowest)), np.ones(len(lowest)))
+        return Scaling(np.zeros(len(lowest)), np.ones(len(lowest)))
     if name in ("standard", "sample"):
         # Scaled by powers of two, which changes no digit, so that no square overflows or vanishes.
         exponents = np.frexp(np.maximum(-lowest, highest))[1]
@@ -100,7 +95,7 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
     constant = (lowest == highest) | (divisor == 0.0)
     shift = np.where(constant, lowest, shift)
     divisor = np.where(constant, np.inf, divisor)
-    return Scaling(name, shift, divisor)
+    return Scaling(shift, divisor)
 
 
 def imputed(
@@ -212,14 +207,12 @@ def with_noise_features(dataset: Dataset, n_noise_features: int) -> Dataset:
         return dataset
     seed = hashlib.sha256(f"noise features {dataset.digest}".encode()).digest()
     generator = np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))
+    names = tuple(f"noise{i}" for i in range(1, n_noise_features + 1))
     noise: NDArray[np.float64] = generator.standard_normal((n_noise_features, len(dataset.y))).T
     return replace(
         dataset,
         X=np.hstack([dataset.X, noise]),
-        feature_names=(
-            *dataset.feature_names,
-            *(f"noise{i}" for i in range(1, n_noise_features + 1)),
-        ),
+        feature_names=dataset.feature_names + names,
         notes=(*dataset.notes, f"{n_noise_features} noise features N(0, 1) appended"),
         n_noise_features=n_noise_features,
     )

@@ -22,7 +22,6 @@ from mklbench.data.files import (
     MIRROR_VARIABLE,
     AbsentError,
     cache_directory,
-    download_timeout,
     is_http,
     mirror_location,
     read,
@@ -142,7 +141,7 @@ def resolve(
     for place in places(config):
         called = place.describe()
         try:
-            contents = read_place(place)
+            contents = tuple(map(read, place.locations))
             accepted = accept(contents, place.layout, called)
         except DataError as error:
             text = str(error).removeprefix(called).lstrip(" ,:").rstrip(".")
@@ -168,20 +167,6 @@ def first_place(config: FileConfig) -> Place | None:
         if place.remote or all(Path(location).is_file() for location in place.locations):
             return place
     return None
-
-
-def read_place(place: Place) -> tuple[bytes, ...]:
-    """The bytes of the files at a place.
-
-    Raises
-    ------
-    DataError
-        One cannot be read; the message is a reason in a few words.
-    InputError
-        The time limit in the environment is not acceptable.
-    """
-    seconds = download_timeout()
-    return tuple(read(location, seconds) for location in place.locations)
 
 
 def _embedded_path(location: str) -> str:

@@ -14,7 +14,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -87,9 +86,6 @@ class FixedSplits:
     note: str = ""
     n_rows: int | None = None
 
-    def __len__(self) -> int:
-        return len(self.splits)
-
     @property
     def digest(self) -> str:
         """Digest of the sizes and rows of all parts, whatever the format of the file."""
@@ -99,21 +95,6 @@ class FixedSplits:
             digest.update(" ".join(str(len(part)) for part in parts).encode() + b"\n")
             digest.update(np.concatenate(parts).astype("<i8").tobytes())
         return f"sha256:{digest.hexdigest()}"
-
-    def number(self, wanted: int | None) -> int:
-        """Return how many splits are run: all of them if `wanted` is None.
-
-        Raises
-        ------
-        InputError
-            More are wanted than there are.
-        """
-        if wanted is not None and wanted > len(self.splits):
-            raise InputError(
-                f"split.n_splits={wanted} is more than the {len(self.splits)} of "
-                f"{self.place}: leave it out to run all of them."
-            )
-        return len(self.splits) if wanted is None else wanted
 
     def checked(self, index: int, y: Rows, classes: Sequence[str]) -> FixedSplit:
         """Return a split that fits a data set.
@@ -151,7 +132,7 @@ class FixedSplits:
 
 
 def read_splits(path: str, first_row: FirstRow = "auto", option: str = "split.path") -> FixedSplits:
-    """Read a file of splits (once while it does not change).
+    """Read a file of splits.
 
     Parameters
     ----------
@@ -169,18 +150,9 @@ def read_splits(path: str, first_row: FirstRow = "auto", option: str = "split.pa
         It cannot be read, holds no splits, or has a part that is empty or names a row twice, or
         two parts with the same row.
     """
-    expanded = Path(path).expanduser()
+    place = f"{option}={path}"
     try:
-        status = expanded.stat()
-    except (OSError, ValueError):
-        raise InputError(f"{option}={path} does not exist: give the path of a file.") from None
-    return _read(f"{option}={path}", str(expanded), first_row, (status.st_mtime_ns, status.st_size))
-
-
-@lru_cache(maxsize=8)
-def _read(place: str, expanded: str, first_row: FirstRow, state: tuple[int, int]) -> FixedSplits:
-    try:
-        content = unpack(read_file(expanded), place)
+        content = unpack(read_file(str(Path(path).expanduser())), place)
         kind = detected(content)
         found = _parsed(content, kind, place)
     except DataError as error:

@@ -54,19 +54,20 @@ class Cell:
         """Return how many splits are wanted, which a file of them states."""
         split = self.config.split
         if (fixed := self.fixed_splits) is not None:
-            return fixed.number(split.n_splits)
-        if split.kind is not None:
-            data = self.dataset()
+            known, place = len(fixed.splits), fixed.place
+        elif split.kind is not None:
+            data, place = self.dataset(), f"split={split.kind}"
             known = n_splits(self.split_protocol, len(data.y), data.groups, len(data.splits))
-            wanted = split.n_splits or known
-            if wanted > known and split.kind != "kfold":
-                raise InputError(
-                    f"split.n_splits={wanted} is more than the {known} of split={split.kind}: "
-                    "leave it out to run all of them."
-                )
-            return wanted
-        assert split.n_splits is not None  # of splits that are drawn
-        return split.n_splits
+        else:
+            assert split.n_splits is not None  # of splits that are drawn
+            return split.n_splits
+        wanted = split.n_splits or known
+        if wanted > known and split.kind != "kfold":
+            raise InputError(
+                f"split.n_splits={wanted} is more than the {known} of {place}: leave it out to run "
+                "all of them."
+            )
+        return wanted
 
     @cached_property
     def fixed_splits(self) -> FixedSplits | None:

@@ -172,8 +172,3 @@ def test_the_configuration_chooses_size_and_seed() -> None:
     assert small.notes == ("generated with seed 7",)
     assert small.classes == ("-1", "+1")
     assert small.digest != load(CONFIGS["twonorm"] | {"n_samples": 100}).digest
-
-
-def test_too_few_rows_for_two_classes() -> None:
-    with pytest.raises(InputError, match="n_samples=2 drew a single class of twonorm"):
-        generate("twonorm", 2, seed=1)
