@@ -297,8 +297,8 @@ class TestData:
         with pytest.raises(InputError) as refused:
             load({"name": "big", "generator": "twonorm", "n_samples": 5_000_000})
         assert str(refused.value) == (
-            "data.n_samples=5000000 needs about 1.64 GiB, and 1 GiB are free: ask for at most "
-            "3000000 rows."
+            "data.n_samples=5000000 needs about 3.28 GiB, and 1 GiB are free: ask for at most "
+            "1500000 rows."
         )
 
 
