@@ -237,7 +237,6 @@ class Path:
         function = factors.expanded(weight_set.weights(x), v)
         engine.each("begin", function, point.intercept, mu)
         prices, levels = _prices(factors, weight_set, x, v, mu)
-        x = weight_set.on_set(np.maximum(x, mu / prices))
         prices = np.maximum(prices, mu / x)
         return cls(factors, engine, weight_set, v, x, prices, point.intercept, levels)
 

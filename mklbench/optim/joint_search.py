@@ -50,8 +50,10 @@ _LIMITED = 0.05
 _SINGLE, _LARGEST = 1e-4, 1e6
 # Where the gap stays so much wider than it was for so many iterations, rounding leads the way.
 _ASTRAY, _PATIENCE = 10.0, 5
-# With finer factors the search goes on at this times the mean gap of a sample, on the central path.
-_RESUMED = 10.0
+# With finer factors the search goes on at this times the mean gap of a sample, on the central path;
+# a gap below this share of the bound counts as that, as the multipliers of a path near its end say
+# nothing of other factors.
+_RESUMED, _SHARE = 3.0, 0.03
 
 
 # Seconds of an n^2 and of an n R^2, about, on which the choice of a method rests (docs/scale.md).
@@ -195,7 +197,8 @@ def search(
                 path = Path.begin(coarse, engine, weight_set)
             else:
                 between, point = best[0].bounds, best[1]
-                mu = _RESUMED * (between.upper - between.lower) / factors.n_samples
+                gap = max(between.upper - between.lower, _SHARE * between.upper)
+                mu = _RESUMED * gap / factors.n_samples
                 path = Path.resume(coarse, engine, weight_set, point, mu)
             early = _EARLY if best is None or anew else _LATER
             finest = bool((levels == len(_DROPPED) - 1).all())
