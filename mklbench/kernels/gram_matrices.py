@@ -295,8 +295,6 @@ def centre(K: Array) -> Array:
 
 
 MakePSD = Literal["clip", "shift", "flip"]
-# What can be done about a matrix that an estimator is given with kernel="precomputed".
-OF_PRECOMPUTED = 'or pass kernel=partial(precomputed, make_psd="clip"), "shift" or "flip"'
 
 # An eigenvalue down to minus this share of the trace is of rounding, also in single precision.
 _ROUNDING = 1e-7
