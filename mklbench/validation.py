@@ -166,13 +166,15 @@ def check_indices(
     return chosen.astype(np.intp, copy=False)
 
 
-def real_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
+def real_array(
+    name: str, values: ArrayLike, wanted: str = "of real numbers"
+) -> NDArray[np.float64]:
     """Return `values` as an array of doubles if they are real numbers; without a copy if it can.
 
     Text is refused, also that of numbers, and so are complex numbers.
     """
     if isinstance(values, str):
-        raise InputError(f"{name}={values!r} is not accepted: give an array of real numbers.")
+        raise InputError(f"{name}={values!r} is not accepted: give an array {wanted}.")
     try:
         array = np.asarray(values)
         if array.dtype.kind in "fiubO":
@@ -180,12 +182,12 @@ def real_array(name: str, values: ArrayLike) -> NDArray[np.float64]:
         shown = f"is of type {array.dtype}"
     except (TypeError, ValueError, OverflowError):
         shown = "holds what is no real number, or rows of different lengths"
-    raise InputError(f"{name} {shown}: give an array of real numbers.")
+    raise InputError(f"{name} {shown}: give an array {wanted}.")
 
 
 def check_labels(y: ArrayLike) -> NDArray[np.float64]:
     """Return `y` as an array of its own of -1.0 and +1.0, in which both occur."""
-    labels = np.array(real_array("y", y), order="C")
+    labels = np.array(real_array("y", y, "of labels -1 and +1"), order="C")
     if labels.ndim != 1:
         raise InputError(f"y has shape {labels.shape}: it must be a vector of labels -1 and +1.")
     values = np.unique(labels)

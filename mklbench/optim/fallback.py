@@ -35,8 +35,8 @@ _ITERATIONS = 100
 # Kernels that join at a time, and how often they do.
 _FURTHER_KERNELS, _ROUNDS = 20, 10
 # The gap that is aimed at, in units of the one asked for: that of alpha without an expansion of its
-# own is a little wider.
-_AIM = 0.5
+# own is wider, up to three times.
+_AIM = 0.3
 # Of its box, an alpha that is this near to a bound is there, if the gap allows.
 _AT_BOUND = 1e-6
 
