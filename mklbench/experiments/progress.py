@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from statistics import fmean
 from typing import Any, TextIO, TypeVar
 
+from mklbench.errors import from_own_code_on
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
@@ -63,6 +64,7 @@ class Lines(Progress):
 
     def __init__(self, stream: TextIO, store: Store | None = None) -> None:
         self._stream, self._store = stream, store
+        self._told: set[str] = set()  # errors whose lines of code have been shown
         self._clock = time.monotonic
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
@@ -105,7 +107,11 @@ class Lines(Progress):
         path = None if self._store is None else self._store.traceback_path(cell, record.split)
         if path is not None and path.exists():
             text += f" (traceback: {path})"
-        return text
+        lines = from_own_code_on(record.traceback or "")
+        if not lines or record.reason in self._told:
+            return text
+        self._told.add(record.reason)
+        return f"{text}\n{lines}"
 
     def _say(self, text: str) -> None:
         self._last = self._clock()

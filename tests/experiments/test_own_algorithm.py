@@ -76,6 +76,8 @@ def test_a_mistake_is_told_with_its_place_and_recorded(
     assert cli.main(["run", *cell, "results_dir=store", "--config-dir", "."]) == 1
     told = capsys.readouterr().err
     assert said in told
+    line = f'own_mine.py", line 9, in helper\n    {statement}'
+    assert (line in told) == ("in helper" in said or "NameError" in said)
     record = present(Store("store").record(Cell.from_overrides(cell, config_dir="."), 0))
     assert said in present(record.error)
     assert record.status == "failed"
