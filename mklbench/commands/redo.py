@@ -10,6 +10,7 @@ from pathlib import Path
 from mklbench import config as configs
 from mklbench.commands.run import cell_of
 from mklbench.errors import InputError
+from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.lock import holder
 from mklbench.experiments.execution.overview import cell_directories
 from mklbench.experiments.store import Store, cannot_be_written, names_in, traceback_of
@@ -58,7 +59,8 @@ def redo(
     store.check()
     directories = cell_directories(store)
     if overrides:
-        directories = [store.directory(cell_of(job)) for job in jobs]
+        cells = [cell_of(job) for job in jobs]
+        directories = [path for cell in cells for path in _of_run(cell, store, directories)]
     forgotten = {directory: _named(store, directory, failed, splits) for directory in directories}
     for directory, paths in forgotten.items():
         named = [path.with_suffix(".lock") for path in paths]
@@ -79,6 +81,14 @@ def redo(
     if not any(forgotten.values()) and not overrides:
         print(f"Nothing has failed in {store.path}: there is nothing to forget.")
     return 0
+
+
+def _of_run(cell: Cell, store: Store, directories: Sequence[Path]) -> list[Path]:
+    """Return where a run has records: also those of its own code before that was edited."""
+    config = store.as_described(cell)
+    own = store.directory(cell)
+    before = [path for path in directories if path.name.startswith(f"{cell.label}-")]
+    return [own, *(p for p in before if p != own and store.described_config(p) == config)]
 
 
 def _named(store: Store, directory: Path, failed: bool, splits: Sequence[int]) -> list[Path]:

@@ -91,6 +91,12 @@ class Store(RecordSource):
         """Return the config of the cell in a directory; None if it is not known."""
         return (self._description(directory) or {}).get("config")
 
+    @staticmethod
+    def as_described(cell: Cell) -> Mapping[str, Any]:
+        """Return the config of a cell as `described_config` has it."""
+        config: Mapping[str, Any] = _in_json(cell.config.as_dict())
+        return config
+
     def read(self, cell: Cell) -> CellRecords:
         """Return what there is of a cell, each file of a split opened once."""
         with contextlib.suppress(OSError):  # of which each file will tell

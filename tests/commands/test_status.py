@@ -15,6 +15,7 @@ from narrowing import present
 
 from mklbench import cli
 from mklbench.experiments.cell import Cell
+from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.execution.lock import Locks, owner_of
 from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.plan import run_cells
@@ -207,10 +208,23 @@ def test_runs_are_named_by_what_tells_them_apart(
     assert {"algo.C=2", "search=cv"} <= {word for line in lines for word in line.split()}
 
 
-def test_a_run_of_failures_alone_is_forgotten_with_its_description(
+def test_edited_code_leaves_nothing_that_waits(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run_cells([fake_cell(tmp_path, "algo=fake", "algo.behaviour=raise")], store)
+    crash = ["algo=fake", "algo.behaviour=raise"]
+    cell = fake_cell(tmp_path, *crash)
+    run_cells([cell], store)
+    overrides = [*TINY, *crash, "--config-dir", str(fake_configs(tmp_path))]
+    # The run of the code as it was before has another key.
+    before = store.directory(cell).rename(store.path / f"{cell.label}-0123456789ab")
+    description = json.loads((before / "cell.json").read_text())
+    del description["checksum"]
+    (before / "cell.json").write_text(with_checksum({**description, "key": "0123456789ab"}))
+    assert "4 splits forgotten" in redo(capsys, *overrides)
+    assert status(capsys)[1] == [
+        "There are no runs in store: mklbench run and reproduce put them there."
+    ]
+    run_cells([cell], store)
     assert "4 splits forgotten" in redo(capsys, "--failed")
     assert not status(capsys)[0]
 
