@@ -39,22 +39,15 @@ class Terms(NamedTuple):
         s and r, of k hinges a sample.
     box : ndarray of shape (n,)
         C_i > 0.
-    mean : float
-        Of the C_i of all samples, also where these are some of them.
+    shares : ndarray of shape (n,)
+        C_i in units of their mean over all samples. What is aimed at along the path is in these
+        units: where C_i differ by much, a product that is small for one is large for another.
     """
 
     signs: Array
     targets: Array
     box: Array
-    mean: float
-
-    @property
-    def shares(self) -> Array:
-        """C_i in units of their mean (n,): what is aimed at along the path is in these units.
-
-        Where C_i differ by much a product that is small for one is large for another.
-        """
-        return self.box / self.mean
+    shares: Array
 
     def of(self, rows: slice) -> Terms:
         """Return the hinges of some samples.
@@ -64,7 +57,7 @@ class Terms(NamedTuple):
         rows : slice
             The samples.
         """
-        return Terms(self.signs[:, rows], self.targets[:, rows], self.box[rows], self.mean)
+        return Terms(*(each[..., rows] for each in self))
 
     def loss(self, outputs: Array) -> float:
         """Return the loss of a function.
@@ -96,11 +89,12 @@ def terms_of(loss: Hinge | Tube) -> Terms:
         With labels or targets (n,), and C or one bound a sample.
     """
     if isinstance(loss, Hinge):
-        box = np.broadcast_to(np.asarray(loss.box, dtype=np.float64), loss.y.shape)
-        return Terms(loss.y[None], np.ones((1, len(loss.y))), box, float(box.mean()))
-    box = np.broadcast_to(np.asarray(loss.C, dtype=np.float64), loss.y.shape)
-    signs = np.repeat([[1.0], [-1.0]], len(loss.y), axis=1)
-    return Terms(signs, signs * loss.y - loss.epsilon, box, float(box.mean()))
+        signs, targets, bound = loss.y[None], np.ones((1, len(loss.y))), loss.box
+    else:
+        signs = np.repeat([[1.0], [-1.0]], len(loss.y), axis=1)
+        targets, bound = signs * loss.y - loss.epsilon, loss.C
+    box = np.broadcast_to(np.asarray(bound, dtype=np.float64), loss.y.shape)
+    return Terms(signs, targets, box, box / box.mean())
 
 
 Array = NDArray[np.float64]
@@ -327,15 +321,15 @@ class Rows:
         """Return the loss of B x + b."""
         return self._terms.loss(self._outputs(x) + b)
 
-    def begin(self, x: Array, b: float, mu: float | Array) -> None:
+    def begin(self, x: Array, b: float, mu: float) -> None:
         """Take the alpha of the central path for B x + b."""
-        signs, targets, c, _ = self._terms
-        mu = mu * self._terms.shares
-        slope = signs * (self._outputs(x) + b) - targets
-        self._alpha = 2.0 * mu * c / (slope * c + 2.0 * mu + np.hypot(slope * c, 2.0 * mu))
+        signs, targets, c, shares = self._terms
+        slope, product = signs * (self._outputs(x) + b) - targets, mu * shares
+        root = np.hypot(slope * c, 2.0 * product)
+        self._alpha = 2.0 * product * c / (slope * c + 2.0 * product + root)
         # Kept beside alpha: near C their difference has no digits left.
-        self._slack = 2.0 * mu * c / (2.0 * mu - slope * c + np.hypot(slope * c, 2.0 * mu))
-        self._lower, self._upper = mu / self._alpha, mu / self._slack
+        self._slack = 2.0 * product * c / (2.0 * product - slope * c + root)
+        self._lower, self._upper = product / self._alpha, product / self._slack
 
     def dual_coef(self) -> Array:
         """Return a of the samples, which is alpha o y of an SVM."""
@@ -405,16 +399,15 @@ class Rows:
         aimed = mu * self._terms.shares
         return self._aims(aimed - alpha * lower, aimed + alpha * upper)
 
-    def recentre(self, step: float, least: float | Array, most: float | Array) -> Aims:
+    def recentre(self, step: float, least: float, most: float) -> Aims:
         """Aim at products between two bounds at a step along the direction (Gondzio 1996)."""
         alpha, lower, upper = self._direction = self._candidate
         products = (
             (self._alpha + step * alpha) * (self._lower + step * lower),
             (self._slack - step * alpha) * (self._upper + step * upper),
         )
-        shares = self._terms.shares
-        least, most = least * shares, most * shares
-        lower, upper = (np.maximum(np.clip(p, least, most) - p, -most) for p in products)
+        low, high = least * self._terms.shares, most * self._terms.shares
+        lower, upper = (np.maximum(np.clip(p, low, high) - p, -high) for p in products)
         return self._aims(self._aim_lower + lower, self._aim_upper + upper)
 
     def _aims(self, lower: Array | float, upper: Array | float) -> Aims:
