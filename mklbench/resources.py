@@ -1,9 +1,14 @@
-"""The files that travel with the package: where they live, and how they are read."""
+"""The files that travel with the package, where they live and how they are read.
+
+And how any file is written: whole, or not at all.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -142,3 +147,35 @@ def _reason(error: Exception) -> str:
     mark = error.problem_mark or error.context_mark
     where = "" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: "
     return f"{where}{error.problem.removeprefix('but ').rstrip('.')}"
+
+
+def write_atomically(path: Path | str, content: str | bytes, *, durable: bool = True) -> None:
+    """Write a file (text as UTF-8) so that a reader sees the old one or the new, each whole.
+
+    A link is replaced, not what it leads to. What is not `durable` a power cut may take, which
+    saves some milliseconds of waiting for the disk.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; the old content is then untouched.
+    """
+    target = Path(path)
+    temporary = target.with_name(f".{target.name[:40]}.{uuid.uuid4().hex[:12]}.tmp")
+    try:
+        with open(temporary, "xb") as stream:
+            stream.write(content.encode() if isinstance(content, str) else content)
+            stream.flush()
+            if durable:
+                os.fsync(stream.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+def remove_unfinished(path: Path) -> None:
+    """Delete what writers of a file who were killed have left; nobody may be writing it now."""
+    for temporary in path.parent.glob(f".{path.name[:40]}.*.tmp"):
+        temporary.unlink(missing_ok=True)

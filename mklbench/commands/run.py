@@ -18,7 +18,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import decision_again
 from mklbench.experiments.execution.plan import run_cells
-from mklbench.experiments.files import check_writable_file, reason, write_atomically
+from mklbench.experiments.files import check_writable_file, reason
 from mklbench.experiments.progress import progress
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import CellRecords, border_text
@@ -26,6 +26,7 @@ from mklbench.experiments.rows import csv_text, summary, summary_grid
 from mklbench.experiments.store import Store
 from mklbench.extras import missing
 from mklbench.grids import AUTO
+from mklbench.resources import write_atomically
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -11,13 +11,13 @@ import gzip
 import logging
 import lzma
 import os
-import secrets
 import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from mklbench import resources
 from mklbench.errors import DataError, InputError, first_line
 
 logger = logging.getLogger(__name__)
@@ -114,30 +114,19 @@ def unpack(content: bytes, place: str) -> bytes:
 def keep(content: bytes, path: Path) -> None:
     """Put verified content into the cache, whole or not at all.
 
-    Written beside its final name and then renamed, so that a reader, or a second process that
-    writes the same file, sees the old file or the new one and nothing between.
-
     Raises
     ------
     DataError
         The cache cannot be written.
     """
-    partial = path.parent / f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("xb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(partial, path)
+        resources.write_atomically(path, content)
     except OSError as error:
         raise DataError(
             f"The download cache {path.parent} cannot be written ({error.strerror or error}): set "
             f"{CACHE_VARIABLE} to a directory you can write to."
         ) from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
 
 
 def keep_or_warn(content: bytes, path: Path) -> None:
@@ -156,8 +145,8 @@ def cache_directory() -> Path:
     """
     if stated := os.environ.get(CACHE_VARIABLE):
         return Path(os.path.expanduser(stated))
-    checkout = Path(__file__).resolve().parents[2]
-    if (checkout / "pyproject.toml").is_file() and (checkout / "datasets").is_dir():
+    checkout = resources.checkout()
+    if checkout is not None and (checkout / "datasets").is_dir():
         return checkout / "datasets" / "cache"
     import pooch  # imported here because it costs a twentieth of a second
 

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written beside their place, synced, and moved into it."""
+"""Files of a store and of results: how they are read, and whether they can be written."""
 
 from __future__ import annotations
 
@@ -11,38 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mklbench.errors import InputError
-
-
-def write_atomically(path: Path | str, content: str | bytes, *, durable: bool = True) -> None:
-    """Write a file (text as UTF-8) so that a reader sees the old one or the new, each whole.
-
-    A link is replaced, not what it leads to. What is not `durable` a power cut may take, which
-    saves some milliseconds of waiting for the disk.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; the old content is then untouched.
-    """
-    target = Path(path)
-    temporary = target.with_name(f".{target.name[:40]}.{uuid.uuid4().hex[:12]}.tmp")
-    try:
-        with open(temporary, "xb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
-            stream.flush()
-            if durable:
-                os.fsync(stream.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
-
-
-def remove_unfinished(path: Path) -> None:
-    """Delete what writers of a file who were killed have left; nobody may be writing it now."""
-    for temporary in path.parent.glob(f".{path.name[:40]}.*.tmp"):
-        temporary.unlink(missing_ok=True)
 
 
 def read_regular(path: Path, most_bytes: int) -> bytes:

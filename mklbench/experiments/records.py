@@ -17,9 +17,10 @@ from mklbench.data.files import unpack
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.checksum import DamagedError, verified, warn_damaged, with_checksum
-from mklbench.experiments.files import read_regular, reason, write_atomically
+from mklbench.experiments.files import read_regular, reason
 from mklbench.experiments.record import Record, Selection
 from mklbench.grids import at_ends
+from mklbench.resources import write_atomically
 
 Status = Literal["done", "incomplete", "failed", "timeout", "missing"]
 

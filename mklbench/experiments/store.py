@@ -26,6 +26,7 @@ from mklbench.experiments.cell import Cell
 from mklbench.experiments.checksum import DamagedError, read_verified, warn_damaged, with_checksum
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import CellRecords, RecordSource, shared_selections
+from mklbench.resources import write_atomically
 
 _Read = TypeVar("_Read")
 
@@ -173,7 +174,7 @@ class Store(RecordSource):
             if not (path.parent / "cell.json").exists():  # what is in it is read before a run
                 self._describe(cell)
             _make_room(path)
-            files.write_atomically(path, with_checksum(content))
+            write_atomically(path, with_checksum(content))
         except OSError as error:
             raise cannot_be_written(self, error) from error
 
@@ -182,7 +183,7 @@ class Store(RecordSource):
         """Write what went wrong as it is read by people; the record has it as well."""
         with contextlib.suppress(OSError):
             if text:
-                files.write_atomically(path, text, durable=False)
+                write_atomically(path, text, durable=False)
             else:
                 path.unlink(missing_ok=True)
 
@@ -205,7 +206,7 @@ class Store(RecordSource):
         path.parent.mkdir(parents=True, exist_ok=True)
         _make_room(path)
         # A sweep has thousands, and what is lost is written again.
-        files.write_atomically(path, with_checksum(_describe(cell), indent=1), durable=False)
+        write_atomically(path, with_checksum(_describe(cell), indent=1), durable=False)
 
     def remove_description(self, cell: Cell) -> None:
         """Delete what says of a cell that it is to be run, if there is nothing else of it."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from mklbench.errors import InputError
 from mklbench.experiments import files
+from mklbench.resources import write_atomically
 
 if TYPE_CHECKING:
     from mklbench.report.analysis.assemble import Number, NumberPlace, Report
@@ -115,6 +116,6 @@ def write_result(path: Path, content: bytes) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        files.write_atomically(path, content)
+        write_atomically(path, content)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {files.reason(error)}.") from error

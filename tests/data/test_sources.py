@@ -323,7 +323,7 @@ def test_the_cache_is_the_variable_then_the_checkout(
     monkeypatch.delenv("MKLBENCH_CACHE")
     assert cache_directory() == Path(__file__).resolve().parents[2] / "datasets" / "cache"
     installed = tmp_path / "site-packages" / "mklbench" / "data" / "settings.py"
-    monkeypatch.setattr("mklbench.data.files.__file__", str(installed))
+    monkeypatch.setattr("mklbench.resources._PACKAGE", installed.parents[1])
     assert cache_directory().name == "mklbench"
 
 

@@ -16,7 +16,6 @@ from narrowing import present
 from mklbench.errors import InputError
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_selection, run_split, unfinished
-from mklbench.experiments.files import write_atomically
 from mklbench.experiments.record import Ended, Record, Selection
 from mklbench.experiments.records import (
     Layers,
@@ -26,6 +25,7 @@ from mklbench.experiments.records import (
     record_path,
 )
 from mklbench.experiments.store import Store, copy_records
+from mklbench.resources import write_atomically
 
 
 @pytest.fixture(scope="module")

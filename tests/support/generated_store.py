@@ -10,10 +10,10 @@ from pathlib import Path
 from benchmarks.output import RESULTS
 from mklbench.experiments.cell import Cell
 from mklbench.experiments.checksum import with_checksum
-from mklbench.experiments.files import write_atomically
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import read_records
 from mklbench.experiments.store import Store
+from mklbench.resources import write_atomically
 
 # Of every so many splits one has failed, and another has no record yet.
 ONE_IN = 50

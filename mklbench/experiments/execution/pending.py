@@ -13,9 +13,10 @@ from pathlib import Path
 
 from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.steps import Step, is_done, record, result_path
-from mklbench.experiments.files import remove_unfinished, stamp
+from mklbench.experiments.files import stamp
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.store import Store, cannot_be_written
+from mklbench.resources import remove_unfinished
 
 # Seconds after which it is looked again whether a step that another runner has in hand has ended.
 LOOK_AGAIN = 0.5
