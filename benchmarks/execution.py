@@ -22,9 +22,9 @@ from benchmarks.running import SETS, finish, start
 from benchmarks.timing import Result
 from mklbench import config as configs
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
-from mklbench.experiments.execution.plan import Executor, run_cells
+from mklbench.experiments.execution.plan import Executor, run_all
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 _STEPS = 100
@@ -97,11 +97,11 @@ def run() -> list[Result]:
 
 def _at_hand() -> tuple[list[_Engine], list[str]]:
     """Return the engines that take two steps, and a sentence for each of the others."""
-    cell = Cell.from_overrides([*_SHORT, "split.n_splits=2"])
+    run = Run.from_overrides([*_SHORT, "split.n_splits=2"])
     found, left_out = [], []
     for engine in _ENGINES:
         try:
-            _between_records(cell, _executor(engine))
+            _between_records(run, _executor(engine))
         except InputError as error:
             left_out.append(f"{engine.name}: {error}")
         else:
@@ -117,14 +117,14 @@ def _executor(engine: _Engine) -> Executor:
 
 def _added(engines: Sequence[_Engine]) -> dict[str, tuple[float, float, float]]:
     """Return by engine the ms of a step's work and what is added, and the median of that."""
-    cell = Cell.from_overrides(_SHORT)
-    run_split(cell, 0)
+    run = Run.from_overrides(_SHORT)
+    run_split(run, 0)
     work: list[float] = []
     taken: dict[str, list[float]] = {engine.name: [] for engine in engines}
     for _ in range(_REPEATS):
-        work.append(_of_work(cell))
+        work.append(_of_work(run))
         for engine in engines:
-            taken[engine.name].append(_between_records(cell, _executor(engine)))
+            taken[engine.name].append(_between_records(run, _executor(engine)))
     usual = statistics.median(work)
     return {
         name: (min(work), min(some) - min(work), statistics.median(some) - usual)
@@ -132,23 +132,23 @@ def _added(engines: Sequence[_Engine]) -> dict[str, tuple[float, float, float]]:
     }
 
 
-def _of_work(cell: Cell) -> float:
+def _of_work(run: Run) -> float:
     """Return the ms of a step without an executor and a store."""
     with threadpool_limits(1):
         started = perf_counter()
         for split in range(_STEPS):
-            run_split(cell, split)
+            run_split(run, split)
         return 1e3 * (perf_counter() - started) / _STEPS
 
 
-def _between_records(cell: Cell, executor: Executor) -> float:
+def _between_records(run: Run, executor: Executor) -> float:
     """Return the ms from one record of a run to the next."""
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "store")
-        (result,) = run_cells([cell], store, executor=executor)
+        (result,) = run_all([run], store, executor=executor)
         if result.status != "done":
             raise RuntimeError(f"a benchmark was not carried out: {result.error or result.status}")
-        return 1e3 * _record_seconds(store.path) / (cell.n_splits - 1)
+        return 1e3 * _record_seconds(store.path) / (run.n_splits - 1)
 
 
 def _record_seconds(store: Path) -> float:

@@ -154,11 +154,11 @@ def _certified(bank: Bank, split: Split, found: Solution) -> float:
 
 def _table(courses: Sequence[Course]) -> str:
     shown = (1e-1, 1e-2, 1e-3, 1e-4)
-    cells = []
+    runs = []
     for course in courses:
         fits = {gap: _at(course, gap) for gap in shown}
         by_rule = course.by_rule
-        cells.append(
+        runs.append(
             (
                 course.name,
                 f"{course.size[0]} x {course.size[1]}",
@@ -180,7 +180,7 @@ def _table(courses: Sequence[Course]) -> str:
         f"mirrorVSKL on one group. `-`: not reached in {LIMIT_SECONDS:.0f} s. The paper's rule: an "
         f"objective that changes by less than {_OBJECTIVE_TOL:g} of it."
     )
-    return f"{legend}\n\n{table(cells, headers, n_labels=3)}"
+    return f"{legend}\n\n{table(runs, headers, n_labels=3)}"
 
 
 def _at(course: Course, gap: float) -> Fit | None:

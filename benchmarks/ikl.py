@@ -157,7 +157,7 @@ def _learned(split: Split, C: float, solver: str, solution: Solution, seconds: f
 
 
 def _table(compared: Sequence[Sequence[Learned]]) -> str:
-    cells = [
+    runs = [
         (
             f"{one.problem}, {one.n_samples} x {one.n_features}, C = {one.C:g}",
             one.solver,
@@ -187,7 +187,7 @@ def _table(compared: Sequence[Sequence[Learned]]) -> str:
         "are of the processor, one solve each, in one process one after the other; the machine had "
         "other work at the same time, so compare them with each other only."
     )
-    return f"{legend}\n\n{table(cells, headers, n_labels=2)}"
+    return f"{legend}\n\n{table(runs, headers, n_labels=2)}"
 
 
 def _results(learned: Sequence[Learned]) -> list[Result]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from benchmarks.reference import synthetic_samples
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.errors import DataError
-from mklbench.experiments.cell import Cell
+from mklbench.experiments.run import Run
 
 Array = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ class Split:
     name : of the set.
     X, y : (n, d) training samples and labels -1/+1 (n,).
     X_test, y_test : those of the test part.
-    source : "official" or "random", see `mklbench.experiments.cell.Cell.split_source`.
+    source : "official" or "random", see `mklbench.experiments.run.Run.split_source`.
     """
 
     name: str
@@ -43,13 +43,13 @@ def first_split(name: str, *overrides: str) -> Split:
     DataError
         If the data cannot be had.
     """
-    cell = Cell.from_overrides([f"data={name}", *overrides])
-    dataset = cell.dataset()
-    train, test = cell.rows(0)
-    scaling = fit_scaling(cell.config.split.scaling, dataset.X[train])
+    run = Run.from_overrides([f"data={name}", *overrides])
+    dataset = run.dataset()
+    train, test = run.rows(0)
+    scaling = fit_scaling(run.config.split.scaling, dataset.X[train])
     X, X_test = (scaling.transform(dataset.X[rows]) for rows in (train, test))
     y = np.where(dataset.y == 1, 1.0, -1.0)
-    return Split(name, X, y[train], X_test, y[test], cell.split_source(0))
+    return Split(name, X, y[train], X_test, y[test], run.split_source(0))
 
 
 def sonar_like_split() -> tuple[Array, Array, str]:

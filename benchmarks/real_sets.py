@@ -22,7 +22,7 @@ from benchmarks.processes import Send, cost_of, limited
 from benchmarks.timing import Result
 from mklbench import MKL
 from mklbench.data.preprocessing import fit_scaling
-from mklbench.experiments.cell import Cell
+from mklbench.experiments.run import Run
 from mklbench.kernels import Kernel, Linear, feature_gaussians, gaussians
 from mklbench.optim.joint_method import Method
 
@@ -151,9 +151,9 @@ def _one(name: str, method: str) -> list[Measured]:
 
 
 def _fitted(send: Send, name: str, method: str) -> None:
-    cell = Cell.from_overrides([f"data={name}"])
-    data = cell.dataset()
-    train, test = cell.rows(0)
+    run = Run.from_overrides([f"data={name}"])
+    data = run.dataset()
+    train, test = run.rows(0)
     scaling = fit_scaling("standard", data.X[train])
     X, new = scaling.transform(data.X[train]), scaling.transform(data.X[test])
     y = data.y[train]

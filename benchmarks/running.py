@@ -1,6 +1,6 @@
 """What `mklbench run` takes of the processor for the default solver on the sets of its reference.
 
-The whole command is measured, from its start to its end: four cells of twenty splits.
+The whole command is measured, from its start to its end: four runs of twenty splits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _REPEATS = 3
 
 
 def run() -> list[Result]:
-    """Return the seconds of the four cells, and what building kernels takes beside fitting."""
+    """Return the seconds of the four runs, and what building kernels takes beside fitting."""
     measured = [_measured() for _ in range(_REPEATS)]
     seconds, ratio = (statistics.median(some) for some in zip(*measured, strict=True))
     name = f"mklbench run, algo=mkl on {', '.join(SETS)}, 20 splits each"

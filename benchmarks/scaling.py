@@ -47,13 +47,13 @@ def run() -> list[Result]:
 
 
 def _table(growths: Sequence[Growth]) -> str:
-    cells = []
+    runs = []
     for growth in growths:
         reached, law = growth.reached, growth.law
         sizes = [size for size, _ in reached]
         limit = growth.sweep.sizes[-1]
         full = limit[0] if growth.sweep.axis == "n" else limit[1]
-        cells.append(
+        runs.append(
             (
                 f"{_NAMES[growth.sweep.axis]} ({growth.sweep.fixed})",
                 growth.solver,
@@ -72,7 +72,7 @@ def _table(growths: Sequence[Growth]) -> str:
         f"than {LIMIT_SECONDS:.0f} s for a problem, or finds no way to go on, is not asked for "
         f"larger ones."
     )
-    return f"{legend}\n\n{table(cells, headers, n_labels=2)}"
+    return f"{legend}\n\n{table(runs, headers, n_labels=2)}"
 
 
 def _records(growths: Sequence[Growth]) -> list[dict[str, object]]:

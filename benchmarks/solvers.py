@@ -74,12 +74,12 @@ def _rows(absent: list[str]) -> Iterator[Row]:
 
 def _table(rows: Sequence[Row]) -> str:
     gaps = ", ".join(f"{gap:.0e}".replace("e-0", "e-") for gap in GAPS)
-    cells = []
+    runs = []
     for row in rows:
         solves = row.solved.values()
         last = row.last
         optimum = reference.optimum(row.problem)
-        cells.append(
+        runs.append(
             (
                 row.problem,
                 f"{row.size[1]} x {row.size[0]}",
@@ -104,7 +104,7 @@ def _table(rows: Sequence[Row]) -> str:
         f"growth of the peak over a process that has the kernels. `{YARDSTICK}` is "
         f"`benchmarks/newton_prototype.py`."
     )
-    return f"{legend}\n\n{table(cells, headers, n_labels=3)}"
+    return f"{legend}\n\n{table(runs, headers, n_labels=3)}"
 
 
 def _records(rows: Sequence[Row]) -> list[dict[str, object]]:

@@ -18,7 +18,7 @@ def run() -> list[Result]:
     """Return the time of the help, and of a whole run of one short split."""
     help_seconds = _median_seconds("--help")
     with tempfile.TemporaryDirectory() as folder:
-        # Seeds give each run a cell of its own, so that none is found finished.
+        # Seeds give each run a run of its own, so that none is found finished.
         run_seconds = _median_seconds(
             "run", "algo=svm", "data=wdbc", "split.n_splits=1", f"results_dir={folder}"
         )
@@ -39,7 +39,7 @@ def run() -> list[Result]:
 def _publish(results: list[Result]) -> None:
     load = f"The load of the machine was {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors."
     before = (
-        "Before the groups of a cell were composed once for all cells, on a quiet machine: 12.5 s "
+        "Before the groups of a run were composed once for all runs, on a quiet machine: 12.5 s "
         "for all tables, 2.3 s for one."
     )
     rows = [(result.name, result.measured, result.target) for result in results]
@@ -48,7 +48,7 @@ def _publish(results: list[Result]) -> None:
 
 
 def _of_tables() -> list[Result]:
-    """Return the time of the processor that goes into finding the cells of tables."""
+    """Return the time of the processor that goes into finding the runs of tables."""
     everything = _cpu_seconds("reproduce", "--dry-run")
     one = _cpu_seconds("table", "picard2012_table1", "--recorded")
     return [

@@ -79,7 +79,7 @@ def _targets(absent: list[str]) -> Iterator[Targets]:
 
 
 def _table(targets: Sequence[Targets]) -> str:
-    cells = [
+    runs = [
         (
             one.problem,
             " / ".join(_calls(solved) for solved in (one.mkl_first, one.mkl)),
@@ -104,7 +104,7 @@ def _table(targets: Sequence[Targets]) -> str:
         f"`-`: not reached. Where the yardstick does not reach the gap, its time is that until it "
         f"gives up."
     )
-    return f"{legend}\n\n{table(cells, headers, n_labels=1)}"
+    return f"{legend}\n\n{table(runs, headers, n_labels=1)}"
 
 
 def _calls(solved: Solved) -> str:

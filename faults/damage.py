@@ -50,7 +50,7 @@ def lead_nowhere(path: Path, random: Random) -> None:
 
 
 def take_another(path: Path, random: Random) -> None:
-    """Put the whole file of another split or cell in its place."""
+    """Put the whole file of another split or run in its place."""
     there = filter(_is_sound, path.parents[1].glob("*/*.json"))
     others = sorted(other for other in there if other.name != path.name)
     path.write_bytes(random.choice(others).read_bytes())

@@ -23,9 +23,9 @@ import psutil
 
 from faults.tally import Tally
 from mklbench import cli
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.checksum import DamagedError, verified
+from mklbench.experiments.run import Run
+from mklbench.experiments.run_checks import check_run
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -216,7 +216,7 @@ def _load_everything() -> None:
         "algorithms.mkl",
     ):
         importlib.import_module(f"mklbench.{name}")
-    check_cell(Cell.from_overrides(["algo=svm", "data=wdbc", "kernel=feature_gaussians"]))
+    check_run(Run.from_overrides(["algo=svm", "data=wdbc", "kernel=feature_gaussians"]))
 
 
 def _forked(arguments: list[str], here: Path) -> tuple[int, str]:

@@ -27,7 +27,7 @@ INPUT_ERROR, FAILED = 2, 1
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return the exit status.
 
-    0: done; 1: a cell or a check failed; 2: something the user can mend, said in one sentence on
+    0: done; 1: a run or a check failed; 2: something the user can mend, said in one sentence on
     stderr; 130: interrupted; 143: terminated.
 
     Parameters

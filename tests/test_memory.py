@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiment_fakes import fake_cell, tiny_cell
+from experiment_fakes import fake_run, tiny_run
 from narrowing import present
 from numpy.typing import ArrayLike, NDArray
 
@@ -23,8 +23,8 @@ from mklbench.cli import main
 from mklbench.contract import DEFAULT_MATRICES
 from mklbench.data import load
 from mklbench.errors import InputError
-from mklbench.experiments.cell_checks import bytes_of_step, check_cell
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
+from mklbench.experiments.run_checks import bytes_of_step, check_run
 from mklbench.experiments.store import Store
 from mklbench.kernels import BUILDERS, KernelBuilder, KernelOperator
 from mklbench.kernels.base import Array
@@ -239,7 +239,7 @@ class TestEstimators:
         assert fitting(kernels.feature_gaussians, auto, Shape(100_000, 20)) < 2 * GIB
 
 
-class TestCells:
+class TestRuns:
     def test_the_command_line_refuses_in_a_sentence(
         self, two_gib: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -256,32 +256,30 @@ class TestCells:
 
     def test_what_it_proposes_is_accepted(self, two_gib: None) -> None:
         with pytest.raises(InputError) as refused:
-            check_cell(tiny_cell(*TWONORM), [0])
+            check_run(tiny_run(*TWONORM), [0])
         proposed = str(refused.value).split("set ")[1].split(",")[0].split()
-        check_cell(tiny_cell(*TWONORM, *proposed), [0])
+        check_run(tiny_run(*TWONORM, *proposed), [0])
         with pytest.raises(InputError, match=r"set split.n_train=\d+,"):
-            check_cell(tiny_cell(*TWONORM, *proposed[::2], "split.n_train=13000"), [0])
+            check_run(tiny_run(*TWONORM, *proposed[::2], "split.n_train=13000"), [0])
 
     def test_workers_share(self, two_gib: None) -> None:
-        cell = tiny_cell(
-            *TWONORM, "split.test_fraction=null", "split.n_train=5000", "split.n_test=9"
-        )
-        check_cell(cell, [0])
+        run = tiny_run(*TWONORM, "split.test_fraction=null", "split.n_train=5000", "split.n_test=9")
+        check_run(run, [0])
         with pytest.raises(InputError, match="1 GiB are free for each of 2 processes") as refused:
-            check_cell(cell, [0], jobs=2)
+            check_run(run, [0], jobs=2)
         assert "or jobs=1" in str(refused.value)
 
     def test_a_search_needs_more(self) -> None:
         fixed, searched = (
-            bytes_of_step(tiny_cell(*TWONORM, "kernel=single", *search), 0)(10_000)
+            bytes_of_step(tiny_run(*TWONORM, "kernel=single", *search), 0)(10_000)
             for search in ((), ("search=cv",))
         )
         assert searched > 1.2 * fixed
 
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_memory_that_runs_out_costs_a_split(self, jobs: int, tmp_path: Path) -> None:
-        filling = fake_cell(tmp_path, "algo.behaviour=fill", f"algo.once='{tmp_path}/filled'")
-        result, other = run_cells([filling, tiny_cell()], Store(tmp_path / "store"), jobs=jobs)
+        filling = fake_run(tmp_path, "algo.behaviour=fill", f"algo.once='{tmp_path}/filled'")
+        result, other = run_all([filling, tiny_run()], Store(tmp_path / "store"), jobs=jobs)
         (failed,) = (record for record in result.records if record.status != "done")
         assert len(result.records) == 4
         assert other.status == "done"

@@ -18,8 +18,8 @@ from mklbench import config as configs
 from mklbench.algorithms import all_algorithms, ikl, mkl, svm
 from mklbench.contract import check_options
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.cell_checks import check_cell
+from mklbench.experiments.run import Run
+from mklbench.experiments.run_checks import check_run
 from mklbench.kernels import PrecomputedBank, product_gaussians
 
 # A value that no algorithm with this option accepts.
@@ -137,7 +137,7 @@ class TestBeforeTheKernels:
     )
     def test_the_command_line(self, overrides: list[str], message: str) -> None:
         with pytest.raises(InputError, match=message):
-            check_cell(Cell.from_overrides(["data=wdbc", "split.n_splits=1", *overrides]))
+            check_run(Run.from_overrides(["data=wdbc", "split.n_splits=1", *overrides]))
 
 
 class TestClassWeight:
@@ -151,9 +151,9 @@ class TestClassWeight:
             assert_allclose(solution.dual_coef, expected.dual_coef)
 
     def test_an_override(self) -> None:
-        cell = Cell.from_overrides(["algo=svm", "data=wdbc", "+algo.class_weight={-1:2,1:1}"])
+        run = Run.from_overrides(["algo=svm", "data=wdbc", "+algo.class_weight={-1:2,1:1}"])
         stack, y = random_stack(n=40)
-        solve = configs.algorithm(cell.config.algo)
+        solve = configs.algorithm(run.config.algo)
         expected = svm.solve(PrecomputedBank(stack), y, class_weight={-1: 2.0, 1: 1.0})
         assert_allclose(solve(PrecomputedBank(stack), y).dual_coef, expected.dual_coef)
 

@@ -32,7 +32,7 @@ FEWEST_SIZES, LEAST_RANGE = 8, 3.0
 
 @dataclass(frozen=True)
 class Size:
-    """A recorded cell: samples n, kernels M, and the median CPU seconds of a fit over its splits.
+    """A recorded run: samples n, kernels M, and the median CPU seconds of a fit over its splits.
 
     M is None of kernels in a family, which has no number of them.
     """
@@ -54,8 +54,8 @@ class Growth:
         In seconds.
     spread : float
         The factor by which a size typically lies above or below it (one standard deviation).
-    cells : tuple of Size
-        The cells that it is fitted to.
+    runs : tuple of Size
+        The runs that it is fitted to.
     n_sizes : int
         How many sizes these have.
     """
@@ -63,7 +63,7 @@ class Growth:
     exponents: Mapping[str, tuple[float, float]]
     scale: float
     spread: float
-    cells: tuple[Size, ...]
+    runs: tuple[Size, ...]
     n_sizes: int
 
     def seconds(self, n: float, m: float) -> float:
@@ -73,15 +73,15 @@ class Growth:
         return self.scale * math.prod(of_sizes)
 
 
-def growth(cells: Sequence[Size]) -> Growth | None:
+def growth(runs: Sequence[Size]) -> Growth | None:
     """Fit how the time grows with samples and kernels; None where the sizes are too few.
 
-    Cells of one size count as one, at the geometric mean of their times: they differ in data,
+    Runs of one size count as one, at the geometric mean of their times: they differ in data,
     options and tolerance, and ten of them are not ten sizes.
 
     Parameters
     ----------
-    cells : sequence of Size
+    runs : sequence of Size
         One processor model, two classes or real targets.
 
     Returns
@@ -90,8 +90,8 @@ def growth(cells: Sequence[Size]) -> Growth | None:
         None below `FEWEST_SIZES` sizes, or where n varies by less than `LEAST_RANGE`.
     """
     times: dict[tuple[int, int], list[float]] = {}
-    for cell in cells:
-        times.setdefault((cell.n, cell.m or 1), []).append(math.log(cell.seconds))
+    for run in runs:
+        times.setdefault((run.n, run.m or 1), []).append(math.log(run.seconds))
     sizes = {"n": [n for n, _ in times], "M": [m for _, m in times]}
     if len(times) < FEWEST_SIZES or not _varies(sizes["n"]):
         return None
@@ -104,7 +104,7 @@ def growth(cells: Sequence[Size]) -> Growth | None:
     errors = np.sqrt(variance * np.diag(np.linalg.inv(design.T @ design)))
     pairs = zip(names, zip(found[1:].tolist(), errors[1:].tolist(), strict=True), strict=True)
     scale, spread = math.exp(found[0]), math.exp(math.sqrt(variance))
-    return Growth(dict(pairs), scale, spread, tuple(cells), len(times))
+    return Growth(dict(pairs), scale, spread, tuple(runs), len(times))
 
 
 def _varies(sizes: Sequence[float]) -> bool:
@@ -135,7 +135,7 @@ class Evidence:
         self.table = load_table(COMPARISON)
         files = sorted((resources.recorded_results() / "records").glob("*.jsonl"))
         self.tables = {path.stem: read_records(path) for path in files}
-        self._columns = _by_cell(self.table, self.tables[COMPARISON])
+        self._columns = _by_run(self.table, self.tables[COMPARISON])
         self.ranks = _mean_ranks(self.table, self._columns)
 
     def of(self, algo: str) -> dict[str, list[Record]]:
@@ -147,21 +147,21 @@ class Evidence:
         return {name: records for name, records in found.items() if records}
 
     def growth(self, algo: str) -> Growth | None:
-        """Return how the time of an algorithm grows, on the processor with most of its cells."""
+        """Return how the time of an algorithm grows, on the processor with most of its runs."""
         return growth(self.sizes(algo))
 
     def sizes(self, algo: str) -> list[Size]:
-        """Return its cells of two classes or real targets, on the processor with most sizes.
+        """Return its runs of two classes or real targets, on the processor with most sizes.
 
         Of kernels in a family there is no number, so that they are not mixed with others.
         """
-        cells: dict[tuple[str, str], list[Record]] = {}
+        runs: dict[tuple[str, str], list[Record]] = {}
         for name, records in self.of(algo).items():
             for record in records:
                 if record.is_done and _n_classes(record.data) <= 2:
-                    cells.setdefault((name, record.key), []).append(record)
+                    runs.setdefault((name, record.key), []).append(record)
         alike: dict[tuple[str, bool], list[Size]] = {}
-        for records in cells.values():
+        for records in runs.values():
             size = _size(records)
             if size is not None:
                 alike.setdefault((cpu_model(records[0]), size.m is None), []).append(size)
@@ -198,7 +198,7 @@ class Evidence:
         return Against(better, worse, tuple(alike))
 
     def values(self, column: str, row: str, field: str) -> list[float]:
-        """Return a field of the records of a cell of the comparison, split by split."""
+        """Return a field of the records of a run of the comparison, split by split."""
         return [getattr(each, field) for each in self._columns[column][row]]
 
     def rows(self, column: str) -> list[str]:
@@ -222,17 +222,17 @@ class Evidence:
         )
 
 
-def _by_cell(table: PaperTable, records: Iterable[Record]) -> dict[str, dict[str, list[Record]]]:
-    """Return the records by column and row: they are exported cell by cell, in their order."""
-    cells: list[list[Record]] = []
+def _by_run(table: PaperTable, records: Iterable[Record]) -> dict[str, dict[str, list[Record]]]:
+    """Return the records by column and row: they are exported run by run, in their order."""
+    runs: list[list[Record]] = []
     for record in records:
         if record.split == 0:
-            cells.append([])
-        cells[-1].append(record)
+            runs.append([])
+        runs[-1].append(record)
     found: dict[str, dict[str, list[Record]]] = {}
-    for slot, cell in zip(table.slots(), cells, strict=True):
+    for slot, run in zip(table.slots(), runs, strict=True):
         row, column, _ = slot.place
-        found.setdefault(column, {})[row] = [record for record in cell if record.is_done]
+        found.setdefault(column, {})[row] = [record for record in run if record.is_done]
     return found
 
 
@@ -263,8 +263,8 @@ def _size(records: Sequence[Record]) -> Size | None:
     return Size(first.n_train, first.n_base_kernels, float(np.median(seconds)))
 
 
-def _n_sizes(cells: Sequence[Size]) -> int:
-    return len({(cell.n, cell.m) for cell in cells})
+def _n_sizes(runs: Sequence[Size]) -> int:
+    return len({(run.n, run.m) for run in runs})
 
 
 @cache

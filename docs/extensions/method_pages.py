@@ -110,10 +110,10 @@ def _estimators_of(module: str) -> list[str]:
 
 
 def _cost(name: str, evidence: Evidence) -> Iterator[str]:
-    cells = evidence.sizes(name)
+    runs = evidence.sizes(name)
     found = evidence.growth(name)
     if found is None:
-        sizes = len({(cell.n, cell.m) for cell in cells})
+        sizes = len({(run.n, run.m) for run in runs})
         yield f"Too few sizes are recorded ({sizes}) to say how its time grows."
     else:
         yield from _grows(found)
@@ -127,8 +127,8 @@ def _cost(name: str, evidence: Evidence) -> Iterator[str]:
 
 
 def _grows(found: Growth) -> Iterator[str]:
-    n = [cell.n for cell in found.cells]
-    kernels = [cell.m for cell in found.cells if cell.m is not None]
+    n = [run.n for run in found.runs]
+    kernels = [run.m for run in found.runs if run.m is not None]
     powers = [
         f"{size} to the power of {exponent:.1f}{NO_BREAK}±{NO_BREAK}{error:.1f}"
         for size, (exponent, error) in found.exponents.items()
@@ -138,10 +138,10 @@ def _grows(found: Growth) -> Iterator[str]:
     yield f"CPU seconds of a fit with {' and '.join(names[size] for size in found.exponents)} grow"
     yield f"like {' and '.join(powers)} (with one standard error)."
     if untold:
-        yield f"Whether they grow with {' and '.join(untold)} at all these cells do not tell."
-    yield f"Fitted to the {len(found.cells)} recorded cells of two classes or real targets on one"
+        yield f"Whether they grow with {' and '.join(untold)} at all these runs do not tell."
+    yield f"Fitted to the {len(found.runs)} recorded runs of two classes or real targets on one"
     of_kernels = f", M from {min(kernels):,} to {max(kernels):,}" if kernels else ""
-    yield f"processor model, n from {min(n):,} to {max(n):,}{of_kernels}; cells of one size count"
+    yield f"processor model, n from {min(n):,} to {max(n):,}{of_kernels}; runs of one size count"
     yield f"as one, which leaves {found.n_sizes}. They differ in data, kernels, options and"
     yield f"tolerance, and lie above or below the law by a factor of {found.spread:.1f} (one"
     yield "standard deviation): a rule of thumb within these sizes, and none beyond."
@@ -227,7 +227,7 @@ def _measured(columns: Sequence[str], evidence: Evidence) -> Iterator[str]:
 
 
 def accuracy(evidence: Evidence, column: str, row: str) -> str:
-    """Return mean and standard deviation of a cell in per cent, on one line."""
+    """Return mean and standard deviation of a run in per cent, on one line."""
     values = 100 * np.array(evidence.values(column, row, "accuracy"))
     return f"{values.mean():.1f}{NO_BREAK}±{NO_BREAK}{values.std(ddof=1):.1f}"
 

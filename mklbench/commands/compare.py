@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mklbench import interruption
 from mklbench.experiments.execution.local import Local
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.progress import progress
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
@@ -51,7 +51,7 @@ def compare(
 
     Returns
     -------
-    0 when every cell is done, else 1.
+    0 when every run is done, else 1.
 
     Raises
     ------
@@ -61,10 +61,10 @@ def compare(
     store.check()
     table = with_candidate(load_table(table_name), overrides, quick, config_dir)
     find = CandidateFinder(table, store)
-    cells = find.own.cells(slot for slot in table.slots() if slot.column.name == NAME)
+    runs = find.own.runs(slot for slot in table.slots() if slot.column.name == NAME)
     kept = f"finished splits are kept in {store.path}; the same command goes on from there."
     with interruption.saying(lambda: kept):
-        run_cells(cells, store, executor=Local(jobs), progress=progress("auto", store=store))
+        run_all(runs, store, executor=Local(jobs), progress=progress("auto", store=store))
     report = assemble(table, find)
     assert table.ranking is not None
     print(_described(report, table.ranking))

@@ -1,7 +1,7 @@
-"""``mklbench export model``: the model of a cell, fitted again as an estimator of scikit-learn.
+"""``mklbench export model``: the model of a run, fitted again as an estimator of scikit-learn.
 
 It is a pipeline that takes a table like that of the data, of the scaling of the split and of the
-estimator of the cell's algorithm, with the hyperparameters that the cell has chosen, in a file that
+estimator of the run's algorithm, with the hyperparameters that the run has chosen, in a file that
 needs this package and nothing of a store.
 """
 
@@ -23,16 +23,16 @@ from sklearn.preprocessing import StandardScaler
 
 from mklbench import config as configs
 from mklbench import estimators
-from mklbench.commands.run import cell_of
+from mklbench.commands.run import run_of
 from mklbench.config import RunConfig
 from mklbench.config.callables import arguments, target
 from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.errors import InputError
 from mklbench.estimators.transformers import RawTable
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.files import check_writable_file, reason
 from mklbench.experiments.record import Record
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 from mklbench.kernels.contract import builder_of
 
@@ -47,7 +47,7 @@ def export_model(
     results_dir: str | None = None,
     config_dir: str | None = None,
 ) -> int:
-    """Fit the model of a cell, write it to a file and say what it is; return the exit status.
+    """Fit the model of a run, write it to a file and say what it is; return the exit status.
 
     Parameters
     ----------
@@ -74,22 +74,22 @@ def export_model(
     check_writable_file("--out", out)
     flags = [] if config_dir is None else ["--config-dir", config_dir]
     (job,) = configs.jobs_of([*overrides, *flags])
-    cell = cell_of(job)
+    run = run_of(job)
     store = Store(results_dir or configs.run_options(job.config).results_dir)
     store.check()
-    records = [record for record in store.read(cell).done if split in (None, record.split)]
-    if not records and (cell.config.search.grid or split is not None):
+    records = [record for record in store.read(run).done if split in (None, record.split)]
+    if not records and (run.config.search.grid or split is not None):
         what = "no finished split" if split is None else f"no result of split {split}"
         raise InputError(
-            f"algo={cell.algo} with data={cell.data} and search={cell.search} has {what} in "
+            f"algo={run.algo} with data={run.data} and search={run.search} has {what} in "
             f"{store.path}, whose hyperparameters could be taken: run it first, with mklbench run."
         )
     # What most of the splits have chosen; of several the first.
     counts = Counter(json.dumps(record.params, sort_keys=True) for record in records)
-    chosen = json.loads(counts.most_common(1)[0][0]) if cell.config.search.grid else {}
-    config, data = cell.config.with_values(chosen), cell.dataset()
-    train, test = (np.arange(len(data.y)), None) if split is None else cell.rows(split)
-    pipeline = fitted(cell, config, train)
+    chosen = json.loads(counts.most_common(1)[0][0]) if run.config.search.grid else {}
+    config, data = run.config.with_values(chosen), run.dataset()
+    train, test = (np.arange(len(data.y)), None) if split is None else run.rows(split)
+    pipeline = fitted(run, config, train)
     _write(pipeline, out)
     options = " ".join(f"{k}={v}" for k, v in arguments(config.algo).items() if v is not None)
     rows = "all" if split is None else f"the training part of split {split},"
@@ -97,13 +97,13 @@ def export_model(
     return 0 if test is None else _compare(pipeline, data, test, records[0])
 
 
-def fitted(cell: Cell, config: RunConfig, rows: NDArray[np.int64]) -> Pipeline:
-    """Return the pipeline of a cell, fitted on some rows of its data.
+def fitted(run: Run, config: RunConfig, rows: NDArray[np.int64]) -> Pipeline:
+    """Return the pipeline of a run, fitted on some rows of its data.
 
     Parameters
     ----------
-    cell : Cell
-        The cell.
+    run : Run
+        The run.
     config : RunConfig
         Its config, with the hyperparameters that are to be used.
     rows : ndarray of shape (n,)
@@ -114,8 +114,8 @@ def fitted(cell: Cell, config: RunConfig, rows: NDArray[np.int64]) -> Pipeline:
     InputError
         If its algorithm has no estimator, or its kernel predicts no new rows.
     """
-    data = cell.dataset()
-    model = _estimator(cell, config)
+    data = run.dataset()
+    model = _estimator(run, config)
     inputs = data.X[rows]
     steps: list[tuple[str, Any]] = []
     if np.isnan(data.X).any():
@@ -130,30 +130,30 @@ def fitted(cell: Cell, config: RunConfig, rows: NDArray[np.int64]) -> Pipeline:
     if data.targets is not None:
         model.fit(X, data.targets[rows])
     else:
-        # By codes, so that the positive class is that of the cell whatever the labels are.
+        # By codes, so that the positive class is that of the run whatever the labels are.
         model.fit(X, data.y[rows])
         model.classes_ = np.asarray(data.classes)
     table = RawTable.of(data.feature_names, data.X)
     return Pipeline([("table", table), *steps, ("scaling", scaler), ("model", model)])
 
 
-def _estimator(cell: Cell, config: RunConfig) -> Any:
-    """Return the estimator of the cell's algorithm, not fitted."""
+def _estimator(run: Run, config: RunConfig) -> Any:
+    """Return the estimator of the run's algorithm, not fitted."""
     solve, builder = target("algo", config.algo), configs.kernel(config.kernel)
     declared = builder_of(builder)
     if declared.takes_rows or declared.takes_views:
         raise InputError(
-            f"kernel={cell.kernel} cannot be exported: it is made of rows or views of "
-            f"data={cell.data}, which an estimator does not know of."
+            f"kernel={run.kernel} cannot be exported: it is made of rows or views of "
+            f"data={run.data}, which an estimator does not know of."
         )
-    wanted = cell.dataset().targets is not None
+    wanted = run.dataset().targets is not None
     for kind in vars(estimators).values():
         if getattr(kind, "_algorithm", "") == solve.__module__ and is_regressor(kind()) == wanted:
             break
     else:
         raise InputError(
-            f"algo={cell.algo} cannot be exported: there is no estimator of it for data such as "
-            f"data={cell.data}."
+            f"algo={run.algo} cannot be exported: there is no estimator of it for data such as "
+            f"data={run.data}."
         )
     parameters, defaults = kind().get_params(), inspect.signature(solve).parameters
     given = arguments(config.algo)

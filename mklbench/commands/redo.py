@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mklbench import config as configs
-from mklbench.commands.run import cell_of
+from mklbench.commands.run import run_of
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.lock import holder
-from mklbench.experiments.execution.overview import cell_directories
+from mklbench.experiments.execution.overview import run_directories
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store, cannot_be_written, names_in, traceback_of
 
 
@@ -25,12 +25,12 @@ def redo(
     results_dir: str | None = None,
     config_dir: str | None = None,
 ) -> int:
-    """Forget what a store has of some cells, and say what that was; return the exit status.
+    """Forget what a store has of some runs, and say what that was; return the exit status.
 
     Parameters
     ----------
     overrides : list of str
-        Of the run; none means every cell of the store.
+        Of the run; none means every run of the store.
     sweep : bool
         Whether the overrides are those of a sweep.
     failed : bool
@@ -57,10 +57,10 @@ def redo(
     jobs = configs.jobs_of([*overrides, *flags])
     store = Store(results_dir or configs.run_options(jobs[0].config).results_dir)
     store.check()
-    directories = cell_directories(store)
+    directories = run_directories(store)
     if overrides:
-        cells = [cell_of(job) for job in jobs]
-        directories = [path for cell in cells for path in _of_run(cell, store, directories)]
+        runs = [run_of(job) for job in jobs]
+        directories = [path for run in runs for path in _of_run(run, store, directories)]
     forgotten = {directory: _named(store, directory, failed, splits) for directory in directories}
     for directory, paths in forgotten.items():
         named = [path.with_suffix(".lock") for path in paths]
@@ -83,11 +83,11 @@ def redo(
     return 0
 
 
-def _of_run(cell: Cell, store: Store, directories: Sequence[Path]) -> list[Path]:
+def _of_run(run: Run, store: Store, directories: Sequence[Path]) -> list[Path]:
     """Return where a run has records: also those of its own code before that was edited."""
-    config = store.as_described(cell)
-    own = store.directory(cell)
-    before = [path for path in directories if path.name.startswith(f"{cell.label}-")]
+    config = store.as_described(run)
+    own = store.directory(run)
+    before = [path for path in directories if path.name.startswith(f"{run.label}-")]
     return [own, *(p for p in before if p != own and store.described_config(p) == config)]
 
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 from mklbench import interruption, resources
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.local import Local
-from mklbench.experiments.execution.plan import Executor, run_cells
+from mklbench.experiments.execution.plan import Executor, run_all
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import counting, progress
 from mklbench.experiments.records import Layers, RecordFile, record_path, write_sums
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.estimate import describe_work, estimate_text, outstanding_work
-from mklbench.report.analysis.places import CellFinder
+from mklbench.report.analysis.places import RunFinder
 from mklbench.report.check.rerun import REPRODUCED, confirm
 from mklbench.report.formats import render
 from mklbench.report.loading import load_table, table_names
@@ -60,7 +60,7 @@ def reproduce(
         Only say what would be run and how long that may take.
     from_records : bool, default=False
         First take the finished splits over into the store that are recorded in
-        `results_dir`, of cells that have not changed since; so a run goes on on another machine.
+        `results_dir`, of runs that have not changed since; so a run goes on on another machine.
     write_only : bool, default=False
         Run nothing, and write the tables and records of what is finished; also while
         another process runs them. With `from_records` nothing is taken over: the tables are written
@@ -82,7 +82,7 @@ def reproduce(
 
     Returns
     -------
-    0 when every cell is done, else 1.
+    0 when every run is done, else 1.
 
     Raises
     ------
@@ -113,17 +113,17 @@ def reproduce(
     earlier = _record_files(results / "records", tables)
     taken_over = earlier if from_records else {}
     finders = [
-        CellFinder(store, recorded=taken_over.get(table.name), n_splits=selection.n_splits)
+        RunFinder(store, recorded=taken_over.get(table.name), n_splits=selection.n_splits)
         for table in tables
     ]
     found = list(zip(parts, finders, strict=True))
     places = [(finder, slot) for part, finder in found for slot in part.slots]
     with counting(places, "Reading the tables") as counted:
-        cells = [finder.cell(slot) for finder, slot in counted]
+        runs = [finder.run(slot) for finder, slot in counted]
     if dry_run:
         source = Layers([store, *taken_over.values()])
         recorded = _measured_before(results, tables)
-        work = outstanding_work(cells, source, recorded, lambda: _of_program(recorded))
+        work = outstanding_work(runs, source, recorded, lambda: _of_program(recorded))
         print(describe_work(work, jobs))
         return 0
     if not selection:
@@ -131,12 +131,12 @@ def reproduce(
     refused: dict[str | None, str] = {}
     if not write_only:
         for file in taken_over.values():
-            n_splits = copy_records(cells, file, store)
+            n_splits = copy_records(runs, file, store)
             print(f"{n_splits} finished splits taken over from {file.path}", flush=True)
-        refused = _run(cells, store, executor or Local(jobs))
+        refused = _run(runs, store, executor or Local(jobs))
     elif not from_records:
         for file in earlier.values():
-            _check_nothing_is_lost(cells, file, store)
+            _check_nothing_is_lost(runs, file, store)
     if selection:
         reports = [assemble(part.table, finder, part.slots) for part, finder in found]
     else:
@@ -176,14 +176,14 @@ def print_positions(
     others = functools.cache(lambda: list(_of_program(recorded)))
     headings = ["row", "column", "protocol", "its label", "on one core", "command"]
     for part in parts:
-        finder = CellFinder(Layers([]), n_splits=selection.n_splits)
+        finder = RunFinder(Layers([]), n_splits=selection.n_splits)
         lines = []
         with counting(part.slots, "Reading the table") as counted:
             for slot in counted:
-                cell = finder.cell(slot)
-                [work] = outstanding_work([cell], finder.source, recorded, others)
-                asked = slot if selection.n_splits is None else first_splits(slot, cell.n_splits)
-                command = run_command(asked, cell.config.search.grid)
+                run = finder.run(slot)
+                [work] = outstanding_work([run], finder.source, recorded, others)
+                asked = slot if selection.n_splits is None else first_splits(slot, run.n_splits)
+                command = run_command(asked, run.config.search.grid)
                 lines.append([*slot.place, slot.protocol.label, estimate_text(work), command])
         print(f"{part.table.name}: {part.table.title}\n")
         print(f"{tabulate(lines, headings, disable_numparse=True)}\n")
@@ -218,19 +218,19 @@ def _of_program(known: Sequence[RecordFile]) -> Iterator[RecordFile]:
         yield by_path.get(path.resolve()) or RecordFile(path)
 
 
-def _run(cells: Sequence[Cell], store: Store, executor: Executor) -> dict[str | None, str]:
-    """Run what is missing; return by key the sentences of the cells that were refused."""
+def _run(runs: Sequence[Run], store: Store, executor: Executor) -> dict[str | None, str]:
+    """Run what is missing; return by key the sentences of the runs that were refused."""
     kept = (
         f"finished splits are kept in {store.path}; the same command goes on from there, "
         "and with --write-only it writes what there is."
     )
     with interruption.saying(lambda: kept):
-        ended = run_cells(cells, store, executor=executor, progress=progress("auto", store=store))
+        ended = run_all(runs, store, executor=executor, progress=progress("auto", store=store))
     refused: dict[str | None, str] = {}
     for one in ended:
         if one.error is not None:
-            with suppress(InputError):  # without its data a cell has no key; its place says why
-                refused[one.cell.key] = one.error
+            with suppress(InputError):  # without its data a run has no key; its place says why
+                refused[one.run.key] = one.error
     return refused
 
 
@@ -240,19 +240,19 @@ def _record_files(directory: Path, tables: Sequence[PaperTable]) -> dict[str, Re
     return {name: RecordFile(path) for name, path in paths.items() if path.is_file()}
 
 
-def _write(table: PaperTable, finder: CellFinder, store: Store, results: Path) -> Report:
+def _write(table: PaperTable, finder: RunFinder, store: Store, results: Path) -> Report:
     """Write a table; its records stay as they are where the store has nothing to add to them."""
     has_records = finder.recorded is not None and not any(
-        store.read(cell).records for cell in finder.cells(table.slots())
+        store.read(run).records for run in finder.runs(table.slots())
     )
     return write_results(table, finder, results, has_records=has_records)
 
 
-def _check_nothing_is_lost(cells: Sequence[Cell], earlier: RecordFile, store: Store) -> None:
+def _check_nothing_is_lost(runs: Sequence[Run], earlier: RecordFile, store: Store) -> None:
     n_lost = 0
-    for cell in cells:
-        recorded = {record.split for record in earlier.read(earlier.as_recorded(cell)).done}
-        n_lost += len(recorded.intersection(store.read(cell).missing))
+    for run in runs:
+        recorded = {record.split for record in earlier.read(earlier.as_recorded(run)).done}
+        n_lost += len(recorded.intersection(store.read(run).missing))
     if n_lost:
         raise InputError(
             f"--write-only would lose {n_lost} finished splits in {earlier.path} that {store.path} "
@@ -262,9 +262,9 @@ def _check_nothing_is_lost(cells: Sequence[Cell], earlier: RecordFile, store: St
 
 def _outcome(report: Report, results: Path) -> str:
     """Say where a table was written, and how many of its runs are done."""
-    n_cells = len(report.slots)
+    n_runs = len(report.slots)
     return (
-        f"{report.table.name}: {n_cells - len(report.unfinished)} of {n_cells} runs done, "
+        f"{report.table.name}: {n_runs - len(report.unfinished)} of {n_runs} runs done, "
         f"written to {results / 'tables' / report.table.name}.md and .csv"
     )
 

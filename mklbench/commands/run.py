@@ -15,14 +15,14 @@ from mklbench import config as configs
 from mklbench import interruption, multiclass
 from mklbench.config import ComposedRun, RunOptions
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import decision_again
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.files import check_writable_file, reason
 from mklbench.experiments.progress import progress
 from mklbench.experiments.record import Record
-from mklbench.experiments.records import CellRecords, border_text
+from mklbench.experiments.records import RunRecords, border_text
 from mklbench.experiments.rows import csv_text, summary, summary_grid
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 from mklbench.extras import missing
 from mklbench.grids import AUTO
@@ -52,9 +52,9 @@ def run(arguments: Sequence[str]) -> int:
     return runs.report() if runs.results else status
 
 
-def cell_of(job: ComposedRun) -> Cell:
-    """Return the cell of a job; what its overrides set is not searched for."""
-    return Cell(configs.run_config(job.config, job.overrides))
+def run_of(job: ComposedRun) -> Run:
+    """Return the run of a job; what its overrides set is not searched for."""
+    return Run(configs.run_config(job.config, job.overrides))
 
 
 class _Runs:
@@ -62,14 +62,14 @@ class _Runs:
 
     def __init__(self) -> None:
         self.options: RunOptions | None = None
-        self.results: list[CellRecords] = []
+        self.results: list[RunRecords] = []
 
     def __call__(self, jobs: Sequence[ComposedRun]) -> list[float]:
         """Run jobs, and return their mean accuracies, or of real targets their mean RMSE."""
-        cells = []
+        runs = []
         for job in jobs:
             self._take_options(configs.run_options(job.config))
-            cells.append(cell_of(job))
+            runs.append(run_of(job))
         assert self.options is not None
         for option in ("out", "predictions"):
             if (path := getattr(self.options, option)) is not None:
@@ -79,7 +79,7 @@ class _Runs:
         kept = f"finished splits are kept in {store.path}; the same command goes on from there."
         with interruption.saying(lambda: kept):
             shown = progress(self.options.progress, store=store)
-            results = run_cells(cells, store, executor=executor, progress=shown)
+            results = run_all(runs, store, executor=executor, progress=shown)
         self.results += results
         return [_mean(result) for result in results]
 
@@ -110,13 +110,13 @@ class _Runs:
         print(f"Records: {Store(self.options.results_dir).path}{rows}")
         refused = [result for result in self.results if result.error is not None]
         for result in refused:
-            print(f"mklbench: error: {result.cell.label}: {result.error}", file=sys.stderr)
+            print(f"mklbench: error: {result.run.label}: {result.error}", file=sys.stderr)
         if refused:
             return 2
         return 0 if all(result.status == "done" for result in self.results) else 1
 
 
-def _mean(result: CellRecords) -> float:
+def _mean(result: RunRecords) -> float:
     measured = [
         record.rmse if record.accuracy is None else record.accuracy for record in result.done
     ]
@@ -124,28 +124,28 @@ def _mean(result: CellRecords) -> float:
     return fmean(known) if known else math.nan
 
 
-def _borders(results: list[CellRecords]) -> Iterator[str]:
+def _borders(results: list[RunRecords]) -> Iterator[str]:
     """Yield a sentence for each run with choices at the border of what was tried."""
     for result in results:
-        grid = result.cell.config.search.grid
+        grid = result.run.config.search.grid
         if text := border_text(result.done, grid):
             plain = any(values != AUTO for values in grid.values())
             remedy = ": widen the grid" if plain else ""
-            yield f"{result.cell.label}: {text}{remedy}."
+            yield f"{result.run.label}: {text}{remedy}."
 
 
-def _published(results: list[CellRecords]) -> Iterator[str]:
+def _published(results: list[RunRecords]) -> Iterator[str]:
     """Yield what the papers print for each finished run that they have, beside its own number."""
     from mklbench.report.position import position_of
 
     for result in results:
-        position = position_of(result.cell) if result.status == "done" else None
+        position = position_of(result.run) if result.status == "done" else None
         if position is not None:
-            label = f"{result.cell.label}: " if len(results) > 1 else ""
+            label = f"{result.run.label}: " if len(results) > 1 else ""
             yield label + position.beside(result.records)
 
 
-def _write(path: str, results: list[CellRecords]) -> None:
+def _write(path: str, results: list[RunRecords]) -> None:
     """Write the rows as CSV, or the summary as a table in LaTeX."""
     try:
         write_atomically(path, _latex(results) if path.endswith(".tex") else csv_text(results))
@@ -153,7 +153,7 @@ def _write(path: str, results: list[CellRecords]) -> None:
         raise InputError(f"out={path} cannot be written: {reason(error)}.") from error
 
 
-def _latex(results: list[CellRecords]) -> str:
+def _latex(results: list[RunRecords]) -> str:
     from mklbench.report.document import Grid, to_latex
 
     headings, body = summary_grid(results)
@@ -161,7 +161,7 @@ def _latex(results: list[CellRecords]) -> str:
     return to_latex([Grid(headings, body, n_labels)])
 
 
-def _write_predictions(path: str, results: list[CellRecords]) -> None:
+def _write_predictions(path: str, results: list[RunRecords]) -> None:
     """Fit the finished splits again, as they were recorded, and write what they predict.
 
     A line is a test row: its run, split and row number in the table, from 0, the name of the
@@ -172,8 +172,8 @@ def _write_predictions(path: str, results: list[CellRecords]) -> None:
 
     if path.endswith(".parquet") and (asked := missing("files", f"predictions={path}", "pyarrow")):
         raise InputError(asked)
-    done = [(one.cell, record) for one in results for record in one.records if record.is_done]
-    frames = [_predicted(cell, record) for cell, record in done]
+    done = [(one.run, record) for one in results for record in one.records if record.is_done]
+    frames = [_predicted(run, record) for run, record in done]
     frame = pd.concat(frames) if frames else pd.DataFrame()
     try:
         if path.endswith(".csv"):
@@ -186,16 +186,16 @@ def _write_predictions(path: str, results: list[CellRecords]) -> None:
         raise InputError(f"predictions={path} cannot be written: {reason(error)}.") from error
 
 
-def _predicted(cell: Cell, record: Record) -> DataFrame:
+def _predicted(run: Run, record: Record) -> DataFrame:
     """Return the rows of a split: where they are from, and what is predicted of them."""
     import pandas as pd
 
-    data, test = cell.dataset(), cell.rows(record.split)[1]
-    decision = decision_again(cell, record)
+    data, test = run.dataset(), run.rows(record.split)[1]
+    decision = decision_again(run, record)
     columns: dict[str, Any] = {
-        "algo": cell.algo,
-        "kernel": cell.kernel,
-        "data": cell.data,
+        "algo": run.algo,
+        "kernel": run.kernel,
+        "data": run.data,
         "split": record.split,
         "row": test if data.rows is None else np.asarray(data.rows)[test],
     }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mklbench import terminal
 from mklbench.errors import InputError
 from mklbench.experiments.execution import slurm
-from mklbench.experiments.execution.overview import CellOverview, overview
+from mklbench.experiments.execution.overview import RunOverview, overview
 from mklbench.experiments.rows import choices_of, differences
 from mklbench.experiments.store import Store, traceback_of
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def status(store: Store, watch: float | None = None) -> int:
-    """Print how far each cell of a store is, who runs what, and what has failed.
+    """Print how far each run of a store is, who runs what, and what has failed.
 
     Parameters
     ----------
@@ -70,63 +70,63 @@ def _said(store: Store) -> Iterator[str]:
     """Yield the lines of all that is to be said, the total last."""
     from tabulate import tabulate
 
-    cells = overview(store)
-    if not cells:
+    runs = overview(store)
+    if not runs:
         yield f"There are no runs in {store.path}: mklbench run and reproduce put them there."
         return
-    names, counts, width = _names(cells), [_counts(cell) for cell in cells], terminal.width()
+    names, counts, width = _names(runs), [_counts(run) for run in runs], terminal.width()
     rows = [[name, *map(str, numbers)] for name, numbers in zip(names, counts, strict=True)]
     headings = ["run", "splits", "done", "running", "failed", "waiting"]
     shown, _ = terminal.table(headings, rows, width, wraps={"run": 20}, numbers=True)
     yield from shown.splitlines()
-    for name, cell in zip(names, cells, strict=True):
-        for line in _details(cell):
+    for name, run in zip(names, runs, strict=True):
+        for line in _details(run):
             yield terminal.wrapped(f"{name}, {line}", width, indent=2)
     if jobs := slurm.queued(store):
         queue = tabulate(jobs, ["slurm job", "state", "node"], disable_numparse=True)
         yield f"\n{queue}\n"
     splits, done, running, failed, waiting = map(sum, zip(*counts, strict=True))
     yield (
-        f"{len(cells)} run{'s' * (len(cells) != 1)} with {splits} splits: {done} done, "
+        f"{len(runs)} run{'s' * (len(runs) != 1)} with {splits} splits: {done} done, "
         f"{running} running, {failed} failed, {waiting} waiting."
     )
 
 
-def _names(cells: Sequence[CellOverview]) -> list[str]:
+def _names(runs: Sequence[RunOverview]) -> list[str]:
     """Return the runs as the overrides that tell them apart; with their keys if none do."""
     labels = [
-        " ".join(f"{group}={cell.config[group]['name']}" for group in ("algo", "kernel", "data"))
-        if cell.config is not None
-        else cell.directory.name
-        for cell in cells
+        " ".join(f"{group}={run.config[group]['name']}" for group in ("algo", "kernel", "data"))
+        if run.config is not None
+        else run.directory.name
+        for run in runs
     ]
-    choices = [{} if cell.config is None else choices_of(cell.config) for cell in cells]
+    choices = [{} if run.config is None else choices_of(run.config) for run in runs]
     names = [
         f"{label} {told}".rstrip()
         for label, told in zip(labels, differences(labels, choices), strict=True)
     ]
     times = Counter(names)
     return [
-        f"{name} (key {cell.directory.name.rpartition('-')[2]})" if times[name] > 1 else name
-        for name, cell in zip(names, cells, strict=True)
+        f"{name} (key {run.directory.name.rpartition('-')[2]})" if times[name] > 1 else name
+        for name, run in zip(names, runs, strict=True)
     ]
 
 
-def _counts(cell: CellOverview) -> tuple[int, ...]:
-    failed, waiting = len(cell.failed), cell.n_waiting
-    running = cell.n_splits - len(cell.done) - failed - waiting
-    return cell.n_splits, len(cell.done), running, failed, waiting
+def _counts(run: RunOverview) -> tuple[int, ...]:
+    failed, waiting = len(run.failed), run.n_waiting
+    running = run.n_splits - len(run.done) - failed - waiting
+    return run.n_splits, len(run.done), running, failed, waiting
 
 
-def _details(cell: CellOverview) -> Iterator[str]:
-    for name, owner in cell.running.items():
+def _details(run: RunOverview) -> Iterator[str]:
+    for name, owner in run.running.items():
         kind, _, number = name.partition("-")
         step = f"{kind} {int(number)}" if number.isdecimal() else name
         since = datetime.datetime.fromtimestamp(int(owner.since)).isoformat(" ")
         where = f"{owner.host} ({owner.job or f'pid {owner.pid}'})"
         yield f"{step}: running on {where} since {since}"
-    for split, record in cell.failed.items():
-        place = cell.directory / f"split-{split:03d}.json"
+    for split, record in run.failed.items():
+        place = run.directory / f"split-{split:03d}.json"
         details = traceback_of(place)
         rest = f"traceback: {details}" if details.exists() else f"the rest: {place}"
         yield f"split {split}: {record.status}: {record.reason} ({rest})"

@@ -1,4 +1,4 @@
-"""Cells, their evaluation and selection, records, the store.
+"""Runs, their evaluation and selection, records, the store.
 
 May import the library and `data` and `config`; it is imported by `report` and `commands`.
 """

@@ -1,4 +1,4 @@
-"""One split of a cell: split, scale, choose hyperparameters, fit on the clock, test, record."""
+"""One split of a run: split, scale, choose hyperparameters, fit on the clock, test, record."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling, imputed
 from mklbench.data.splits import split_seed
 from mklbench.errors import InputError, place_in_own_code
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.provenance import provenance
 from mklbench.experiments.record import DONE, Ended, Record, Selection
 from mklbench.experiments.responses import Responses
+from mklbench.experiments.run import Run
 from mklbench.experiments.search import held_out_decisions, medians, select
 from mklbench.iterations import Entry, History
 from mklbench.kernels import KernelOperator
@@ -49,27 +49,27 @@ _MOST_WEIGHTS = 2000
 _CALIBRATION_FOLDS = 5
 
 
-def run_selection(cell: Cell, split: int) -> Selection:
-    """Choose the hyperparameters of a cell on the training part of one split.
+def run_selection(run: Run, split: int) -> Selection:
+    """Choose the hyperparameters of a run on the training part of one split.
 
     Raises
     ------
     InputError
         For what the user can mend.
     """
-    return _select(cell, split, _Parts(cell, split))
+    return _select(run, split, _Parts(run, split))
 
 
-def run_split(cell: Cell, split: int, selections: Mapping[int, Selection] | None = None) -> Record:
-    """Run one split of a cell and return its record; a crash of the algorithm is recorded, too.
+def run_split(run: Run, split: int, selections: Mapping[int, Selection] | None = None) -> Record:
+    """Run one split of a run and return its record; a crash of the algorithm is recorded, too.
 
     Parameters
     ----------
-    cell, split : Cell or int
+    run, split : Run or int
         What to run.
     selections : mapping of int to Selection or None, default=None
         Where all splits share them, the result of `run_selection` for each of
-        ``cell.selection_splits``; else nothing.
+        ``run.selection_splits``; else nothing.
 
     Raises
     ------
@@ -77,18 +77,18 @@ def run_split(cell: Cell, split: int, selections: Mapping[int, Selection] | None
         For what the user can mend but in code of their own; nothing is recorded then.
     """
     try:
-        return _run_split(cell, split, selections or {})
+        return _run_split(run, split, selections or {})
     except BaseException as error:  # sys.exit() in an algorithm must not end the run
         if not is_crash(error):
             raise
-        return unfinished(cell, split, "failed", in_a_sentence(error), traceback.format_exc())
+        return unfinished(run, split, "failed", in_a_sentence(error), traceback.format_exc())
 
 
 def unfinished(
-    cell: Cell, split: int, status: Ended, error: str, details: str | None = None
+    run: Run, split: int, status: Ended, error: str, details: str | None = None
 ) -> Record:
     """Return the record of a split that has no result: status "failed" or "timeout"."""
-    return replace(_ended(cell, split, status), error=error, traceback=details)
+    return replace(_ended(run, split, status), error=error, traceback=details)
 
 
 def is_crash(error: BaseException) -> bool:
@@ -119,11 +119,11 @@ def in_a_sentence(error: BaseException) -> str:
 class _Parts:
     """The training and the test part of a split, scaled as the training part says."""
 
-    def __init__(self, cell: Cell, split: int) -> None:
-        self.data = cell.dataset()
-        self.train, self.test = cell.rows(split)
+    def __init__(self, run: Run, split: int) -> None:
+        self.data = run.dataset()
+        self.train, self.test = run.rows(split)
         X = imputed(self.data.X, self.train, self.data.impute)
-        scaling = fit_scaling(cell.config.split.scaling, X[self.train])
+        scaling = fit_scaling(run.config.split.scaling, X[self.train])
         self._X_train = scaling.transform(X[self.train])
         self._X_test = scaling.transform(X[self.test])
         groups = self.data.groups
@@ -152,14 +152,14 @@ class _Parts:
         return self._builders[config]
 
 
-def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> Record:
-    parts = _Parts(cell, split)
-    if absent := [index for index in cell.selection_splits if index not in selections]:
+def _run_split(run: Run, split: int, selections: Mapping[int, Selection]) -> Record:
+    parts = _Parts(run, split)
+    if absent := [index for index in run.selection_splits if index not in selections]:
         raise ValueError(f"the selections on splits {absent} have to be made first")
-    shared = {index: selections[index] for index in cell.selection_splits}
-    combine = cell.config.search.combine
-    selection = _agreed(shared, split, combine) if shared else _select(cell, split, parts)
-    chosen = cell.config.with_values(selection.params)
+    shared = {index: selections[index] for index in run.selection_splits}
+    combine = run.config.search.combine
+    selection = _agreed(shared, split, combine) if shared else _select(run, split, parts)
+    chosen = run.config.with_values(selection.params)
     solve = configs.algorithm(chosen.algo)
     test_samples = parts.test_samples(chosen.kernel)
 
@@ -173,7 +173,7 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
     predicted = time.perf_counter()
 
     record = replace(
-        _ended(cell, split, DONE),
+        _ended(run, split, DONE),
         n_train=len(parts.train),
         n_test=len(parts.test),
         C=chosen.algo.get("C"),
@@ -188,31 +188,31 @@ def _run_split(cell: Cell, split: int, selections: Mapping[int, Selection]) -> R
     record = _with_solver(record, solutions, operator)
     _check_finite(record, decision)
     record = _with_weights(record, solutions, operator, parts.data)
-    if not cell.metrics:
+    if not run.metrics:
         return record
-    scores = _scores(cell, split, parts, chosen, decision)
-    if "model_bytes" in cell.metrics:
+    scores = _scores(run, split, parts, chosen, decision)
+    if "model_bytes" in run.metrics:
         scores["model_bytes"] = _model_bytes(operator, solutions)
-    return replace(record, scores={name: scores[name] for name in cell.metrics})
+    return replace(record, scores={name: scores[name] for name in run.metrics})
 
 
-def decision_again(cell: Cell, record: Record) -> NDArray[np.float64]:
+def decision_again(run: Run, record: Record) -> NDArray[np.float64]:
     """Fit a finished split again with what was chosen; return the decision values of its test rows.
 
     Returns
     -------
     ndarray of shape (n_test,) or (n_test, k)
-        In the order of the rows of `Cell.rows`.
+        In the order of the rows of `Run.rows`.
     """
-    parts = _Parts(cell, record.split)
-    chosen = cell.config.with_values(record.params or {})
+    parts = _Parts(run, record.split)
+    chosen = run.config.with_values(record.params or {})
     operator = parts.build(chosen.kernel)
     solutions = parts.responses.fit(configs.algorithm(chosen.algo), operator)
     return multiclass.decision_function(operator, solutions, parts.test_samples(chosen.kernel))
 
 
 def _scores(
-    cell: Cell, split: int, parts: _Parts, chosen: RunConfig, decision: NDArray[np.float64]
+    run: Run, split: int, parts: _Parts, chosen: RunConfig, decision: NDArray[np.float64]
 ) -> dict[str, float | None]:
     """Return the scores of the test part by scikit-learn's scorers, by name.
 
@@ -225,14 +225,14 @@ def _scores(
         from mklbench.scoring import calibrated
 
         solve, operator = configs.algorithm(chosen.algo), parts.build(chosen.kernel)
-        seed = _seed(cell, split) + 2
+        seed = _seed(run, split) + 2
         held = held_out_decisions(
             operator, solve, parts.responses, _CALIBRATION_FOLDS, seed, parts.groups
         )
         return calibrated(held, parts.responses.codes, decision)
 
     test, found = Responses.of(parts.data, parts.test), {}
-    for name in cell.metrics:
+    for name in run.metrics:
         if name in MEASURES:
             continue
         try:
@@ -257,16 +257,16 @@ def _model_bytes(operator: KernelOperator, solutions: Sequence[Solution]) -> int
         ) from error
 
 
-def _select(cell: Cell, split: int, parts: _Parts) -> Selection:
-    seed = _seed(cell, split) + 1
-    validation = cell.validation(split)
-    return select(cell.config, parts.build, parts.responses, seed, validation, parts.groups)
+def _select(run: Run, split: int, parts: _Parts) -> Selection:
+    seed = _seed(run, split) + 1
+    validation = run.validation(split)
+    return select(run.config, parts.build, parts.responses, seed, validation, parts.groups)
 
 
 def _agreed(shared: Mapping[int, Selection], split: int, combine: str | None) -> Selection:
     """Return the medians of shared selections, or what the config combines them to.
 
-    Their seconds are noted once a cell: with the splits that they were spent on.
+    Their seconds are noted once a run: with the splits that they were spent on.
     """
     params = medians([selection.params for selection in shared.values()], combine)
     ends = [path for selection in shared.values() for path in selection.at_border or ()]
@@ -275,24 +275,24 @@ def _agreed(shared: Mapping[int, Selection], split: int, combine: str | None) ->
     return Selection(params, seconds=seconds, at_border=at_border)
 
 
-def _seed(cell: Cell, split: int) -> int:
-    return split_seed(cell.data_digest, split, cell.split_protocol)
+def _seed(run: Run, split: int) -> int:
+    return split_seed(run.data_digest, split, run.split_protocol)
 
 
-def _ended(cell: Cell, split: int, status: Ended) -> Record:
+def _ended(run: Run, split: int, status: Ended) -> Record:
     """Return what is known of a split whatever came out of it."""
     return Record(
-        key=cell.key,
-        algo=cell.algo,
-        kernel=cell.kernel,
-        data=cell.data,
-        search=cell.search,
+        key=run.key,
+        algo=run.algo,
+        kernel=run.kernel,
+        data=run.data,
+        search=run.search,
         split=split,
-        split_source=cell.split_source(split),
+        split_source=run.split_source(split),
         status=status,
-        seed=cell.config.split.seed,
-        data_digest=cell.data_digest,
-        data_source=_place(cell.dataset().source),
+        seed=run.config.split.seed,
+        data_digest=run.data_digest,
+        data_source=_place(run.dataset().source),
         provenance=provenance(),
     )
 

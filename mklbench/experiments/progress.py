@@ -11,9 +11,9 @@ from statistics import fmean
 from typing import Any, TextIO, TypeVar
 
 from mklbench.errors import from_own_code_on
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 _COUNTDOWN_INTERVAL = 30.0
@@ -25,13 +25,13 @@ class Progress:
     """Told of a run's progress by the executor; this one says nothing."""
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
-        """`steps` are to be taken; the cells have `n_splits` in all, also those done before."""
+        """`steps` are to be taken; the runs have `n_splits` in all, also those done before."""
 
     def step_ended(self, step: Step, record: Record | None) -> None:
         """One step has ended; `record` is that of a split, or of a selection that failed."""
 
-    def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None:
-        """No step of the cell is left to take."""
+    def run_ended(self, run: Run, status: str, records: list[Record]) -> None:
+        """No step of the run is left to take."""
 
     def stop(self) -> None:
         """The run is over, also if it was interrupted."""
@@ -58,7 +58,7 @@ def progress(kind: str, stream: TextIO | None = None, store: Store | None = None
 
 
 class Lines(Progress):
-    """One line a finished cell, and one every few seconds between, with the time left."""
+    """One line a finished run, and one every few seconds between, with the time left."""
 
     _interval = 10.0  # seconds between two lines about steps
 
@@ -72,8 +72,8 @@ class Lines(Progress):
         n_selections = sum(step.selects for step in steps)
         self._n_ended = n_done = n_splits - (len(steps) - n_selections)
         self._started = self._last = self._clock()
-        n_cells = len({step.cell.key for step in steps})
-        heading = f"{_count(n_cells, 'run')}, {_count(n_splits, 'split')}"
+        n_runs = len({step.run.key for step in steps})
+        heading = f"{_count(n_runs, 'run')}, {_count(n_splits, 'split')}"
         if n_done:
             heading += f", {n_done} of them done before"
         if n_selections:
@@ -84,12 +84,12 @@ class Lines(Progress):
         self._n_taken += 1
         self._n_ended += not step.selects
         if record is not None and not record.is_done:
-            self._say(self._failure(step.cell, record))
+            self._say(self._failure(step.run, record))
         elif self._clock() - self._last >= self._interval:
-            self._say(f"{step.cell.label}{self._so_far()}")
+            self._say(f"{step.run.label}{self._so_far()}")
 
-    def cell_ended(self, cell: Cell, status: str, records: list[Record]) -> None:
-        self._say(f"{cell.label} {status}: {outcome(records)}{self._so_far()}")
+    def run_ended(self, run: Run, status: str, records: list[Record]) -> None:
+        self._say(f"{run.label} {status}: {outcome(records)}{self._so_far()}")
 
     def _begin(self, heading: str, n_selections: int) -> None:
         self._say(heading)
@@ -101,10 +101,10 @@ class Lines(Progress):
             text += f", about {duration(pace * (self._n_steps - self._n_taken))} left"
         return f" ({text})"
 
-    def _failure(self, cell: Cell, record: Record) -> str:
+    def _failure(self, run: Run, record: Record) -> str:
         """Return what happened to a split without a result, and where its traceback is."""
-        text = f"{cell.label} split {record.split} {record.status}: {record.reason}"
-        path = None if self._store is None else self._store.traceback_path(cell, record.split)
+        text = f"{run.label} split {record.split} {record.status}: {record.reason}"
+        path = None if self._store is None else self._store.traceback_path(run, record.split)
         if path is not None and path.exists():
             text += f" (traceback: {path})"
         lines = from_own_code_on(record.traceback or "")
@@ -119,14 +119,14 @@ class Lines(Progress):
 
 
 class Bar(Lines):
-    """One bar over all steps and splits done before (rich), with a line above it for each cell."""
+    """One bar over all steps and splits done before (rich), with a line above it for each run."""
 
     _bar: Any = None
     _interval = math.inf
 
     def step_ended(self, step: Step, record: Record | None) -> None:
         super().step_ended(step, record)
-        self._bar.update(self._task, advance=1, description=step.cell.label)
+        self._bar.update(self._task, advance=1, description=step.run.label)
 
     def stop(self) -> None:
         if self._bar is not None:
@@ -196,7 +196,7 @@ def countdown(seconds: float, stream: TextIO | None = None) -> Iterator[Callable
 
 
 def outcome(records: list[Record]) -> str:
-    """Return accuracy, or RMSE, and time of a cell's finished splits in a few words."""
+    """Return accuracy, or RMSE, and time of a run's finished splits in a few words."""
     done = [record for record in records if record.is_done]
     if not done:
         return "no split finished"

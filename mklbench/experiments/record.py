@@ -1,4 +1,4 @@
-"""The record of one split of a cell, and that of a choice of hyperparameters; as JSON both ways."""
+"""The record of one split of a run, and that of a choice of hyperparameters; as JSON both ways."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _LATER_OF_SELECTION = ("score", "at_border")
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What is known of one split of a cell after it has ended, in whatever way.
+    """What is known of one split of a run after it has ended, in whatever way.
 
     Of a split that did not finish the results are None, and so is in older records what was not
     recorded then. All seconds but `fit_cpu_seconds` are of the wall clock.
@@ -74,9 +74,9 @@ class Record:
     Attributes
     ----------
     key : str
-        Key of the cell (12 hexadecimal digits).
+        Key of the run (12 hexadecimal digits).
     algo, kernel, data, search : str
-        Names of the cell's configs.
+        Names of the run's configs.
     split : int
         Number of the split, from 0.
     split_source : str, optional
@@ -88,7 +88,7 @@ class Record:
     params : dict, optional
         The hyperparameters that were chosen: dotted path -> value; empty if none was searched.
     selections : sequence of dict, optional
-        The selections that all splits of the cell share, as JSON (`shared_selections`).
+        The selections that all splits of the run share, as JSON (`shared_selections`).
     search_accuracy, search_rmse, search_score : float, optional
         `accuracy`, `rmse` and `score` of the split's own selection.
     at_border : sequence of str, optional
@@ -238,7 +238,7 @@ class Record:
 
     @property
     def shared_selections(self) -> dict[int, Selection]:
-        """The selections that all splits of the cell share, by split; empty if they do not."""
+        """The selections that all splits of the run share, by split; empty if they do not."""
         return {item["split"]: Selection.from_json(item) for item in self.selections or ()}
 
     def to_json(self) -> dict[str, Any]:
@@ -257,7 +257,7 @@ class Record:
         content : dict
             The object, its checksum checked.
         key, split : str and int, optional
-            The cell and the split whose record it has to be; any if they are not given.
+            The run and the split whose record it has to be; any if they are not given.
 
         Raises
         ------

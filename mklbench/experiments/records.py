@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 from mklbench.data.files import unpack
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.checksum import DamagedError, verified, warn_damaged, with_checksum
 from mklbench.experiments.files import read_regular, reason
 from mklbench.experiments.record import Record, Selection
+from mklbench.experiments.run import Run
 from mklbench.grids import at_ends
 from mklbench.resources import write_atomically
 
@@ -35,22 +35,22 @@ CLOCKS = ("search_seconds", "kernel_seconds", "fit_seconds", "predict_seconds")
 
 
 @dataclass(frozen=True)
-class CellRecords:
-    """What a source has of one cell, as it was when it was read.
+class RunRecords:
+    """What a source has of one run, as it was when it was read.
 
     Attributes
     ----------
-    cell : Cell
-        The cell.
+    run : Run
+        The run.
     records : list of Record
         Of its splits there are, sorted by split.
     selections : mapping of int to Selection
-        By split, those that the splits of the cell share, as far as there are any.
+        By split, those that the splits of the run share, as far as there are any.
     error : str or None
         The sentence of what the user has to mend before it can run, or None.
     """
 
-    cell: Cell
+    run: Run
     records: list[Record]
     selections: Mapping[int, Selection] = field(default_factory=dict)
     error: str | None = None
@@ -62,13 +62,13 @@ class CellRecords:
 
     @property
     def status(self) -> Status:
-        """How far the cell is.
+        """How far the run is.
 
         "done" only if every split is; else "failed" or "timeout" if a split ended so, "incomplete"
         if splits are missing, "missing" if all are.
         """
         states = [record.status for record in self.records]
-        if states.count("done") == self.cell.n_splits:
+        if states.count("done") == self.run.n_splits:
             return "done"
         bad: tuple[Status, ...] = ("failed", "timeout")
         for state in bad:
@@ -80,20 +80,20 @@ class CellRecords:
     def missing(self) -> list[int]:
         """The splits still to run: those without a record and those that failed."""
         done = {record.split for record in self.done}
-        return [split for split in range(self.cell.n_splits) if split not in done]
+        return [split for split in range(self.run.n_splits) if split not in done]
 
     @property
     def missing_selections(self) -> list[int]:
         """The splits on whose training parts hyperparameters are still to be chosen."""
-        return [split for split in self.cell.selection_splits if split not in self.selections]
+        return [split for split in self.run.selection_splits if split not in self.selections]
 
 
 class RecordSource(ABC):
-    """Anything that has the records of cells."""
+    """Anything that has the records of runs."""
 
     @abstractmethod
-    def read(self, cell: Cell) -> CellRecords:
-        """Return what there is of a cell and can be read."""
+    def read(self, run: Run) -> RunRecords:
+        """Return what there is of a run and can be read."""
 
 
 class RecordFile(RecordSource):
@@ -113,34 +113,34 @@ class RecordFile(RecordSource):
 
     @property
     def keys(self) -> set[str]:
-        """The keys of the cells that it has records of."""
+        """The keys of the runs that it has records of."""
         return set(self._records)
 
-    def read(self, cell: Cell) -> CellRecords:
-        """Return what the file has of a cell."""
-        found = self._records.get(cell.key, {})
-        records = [found[split] for split in sorted(found) if split < cell.n_splits]
-        return CellRecords(cell, records, shared_selections(cell, records))
+    def read(self, run: Run) -> RunRecords:
+        """Return what the file has of a run."""
+        found = self._records.get(run.key, {})
+        records = [found[split] for split in sorted(found) if split < run.n_splits]
+        return RunRecords(run, records, shared_selections(run, records))
 
-    def as_recorded(self, cell: Cell) -> Cell:
-        """Return the cell on the edition of its data that is recorded; `cell` if none is."""
-        editions = cell.editions()
+    def as_recorded(self, run: Run) -> Run:
+        """Return the run on the edition of its data that is recorded; `run` if none is."""
+        editions = run.editions()
         if len(editions) == 1:
-            return cell
-        return next((edition for edition in editions if edition.key in self._records), cell)
+            return run
+        return next((edition for edition in editions if edition.key in self._records), run)
 
-    def alike(self, cell: Cell) -> list[Record]:
-        """Return the records of all cells with the same algorithm, kernel, data and search.
+    def alike(self, run: Run) -> list[Record]:
+        """Return the records of all runs with the same algorithm, kernel, data and search.
 
-        They are another version's, or another's in some option: no results of `cell`, but they
+        They are another version's, or another's in some option: no results of `run`, but they
         tell how long it may take.
         """
-        return self._by_names.get((cell.algo, cell.kernel, cell.data, cell.search), [])
+        return self._by_names.get((run.algo, run.kernel, run.data, run.search), [])
 
     @cached_property
     def _by_names(self) -> dict[tuple[str, str, str, str], list[Record]]:
         found: dict[tuple[str, str, str, str], list[Record]] = {}
-        for record in (one for of_cell in self._records.values() for one in of_cell.values()):
+        for record in (one for of_run in self._records.values() for one in of_run.values()):
             names = (record.algo, record.kernel, record.data, record.search)
             found.setdefault(names, []).append(record)
         return found
@@ -152,33 +152,33 @@ class Layers(RecordSource):
     def __init__(self, sources: Sequence[RecordSource]) -> None:
         self._sources = sources
 
-    def read(self, cell: Cell) -> CellRecords:
+    def read(self, run: Run) -> RunRecords:
         """Return of each split what the first source has where it is done, if there is one.
 
         The shared selections are those of the source that has the most of them.
         """
-        found = [source.read(cell) for source in self._sources]
+        found = [source.read(run) for source in self._sources]
         there = [record for one in found for record in one.records]
         best: dict[int, Record] = {}
         for record in sorted(there, key=lambda record: not record.is_done):
             best.setdefault(record.split, record)
         selections = max((one.selections for one in found), key=len, default={})
-        return CellRecords(cell, [best[split] for split in sorted(best)], selections)
+        return RunRecords(run, [best[split] for split in sorted(best)], selections)
 
 
-def shared_selections(cell: Cell, records: Iterable[Record]) -> dict[int, Selection]:
-    """Return by split the selections that the splits of a cell share.
+def shared_selections(run: Run, records: Iterable[Record]) -> dict[int, Selection]:
+    """Return by split the selections that the splits of a run share.
 
-    Every finished record of the cell carries all of them: the first is asked.
+    Every finished record of the run carries all of them: the first is asked.
     """
-    if not cell.selection_splits:
+    if not run.selection_splits:
         return {}
     done = next((record for record in records if record.is_done), None)
     return {} if done is None else done.shared_selections
 
 
 def split_seconds(record: Record) -> float:
-    """Return what a split took, without a search that was for all splits of its cell."""
+    """Return what a split took, without a search that was for all splits of its run."""
     clocks = [clock for clock in CLOCKS if clock != "search_seconds" or not record.selections]
     return math.fsum(getattr(record, clock) or 0.0 for clock in clocks)
 
@@ -189,8 +189,8 @@ def record_path(directory: Path, table: str) -> Path:
     return packed if packed.is_file() and not plain.is_file() else plain
 
 
-def export_records(cells: Iterable[Cell], source: RecordSource, path: Path | str) -> int:
-    """Write all records of `cells` to one file of JSON lines, in order; return how many.
+def export_records(runs: Iterable[Run], source: RecordSource, path: Path | str) -> int:
+    """Write all records of `runs` to one file of JSON lines, in order; return how many.
 
     It is packed where the name of the file ends in ``.xz``; the same records make the same file.
 
@@ -199,7 +199,7 @@ def export_records(cells: Iterable[Cell], source: RecordSource, path: Path | str
     InputError
         If the file cannot be written.
     """
-    records = [record for cell in cells for record in source.read(cell).records]
+    records = [record for run in runs for record in source.read(run).records]
     lines = "".join(with_checksum(record.to_json()) for record in records)
     is_packed = Path(path).suffix == ".xz"
     try:
@@ -262,7 +262,7 @@ def border_text(records: Sequence[Record], grid: Mapping[str, Any]) -> str:
     Parameters
     ----------
     records : sequence of Record
-        Of the finished splits of a cell.
+        Of the finished splits of a run.
     grid : mapping of str to object
         Of its search; older records do not say themselves what is at the border.
     """

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from mklbench import config as configs
 from mklbench import terminal
 from mklbench.config.schemas import MEASURES
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.record import Record
-from mklbench.experiments.records import CellRecords
+from mklbench.experiments.records import RunRecords
+from mklbench.experiments.run import Run
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -46,9 +46,9 @@ _DTYPES = {
 }
 
 
-def csv_text(results: Iterable[CellRecords]) -> str:
-    """Return the CSV of a run: a row for each split of each cell, also where there is no result."""
-    rows = [row for r in results for row in cell_rows(r.cell, r.cell.key, r.records)]
+def csv_text(results: Iterable[RunRecords]) -> str:
+    """Return the CSV of runs: a row for each split of each, also where there is no result."""
+    rows = [row for r in results for row in run_rows(r.run, r.run.key, r.records)]
     text = io.StringIO()  # not by pandas, which takes longer to load than many a run
     writer = csv.DictWriter(text, [*COLUMNS, *_scores_of(rows)], lineterminator="\n")
     writer.writeheader()
@@ -72,18 +72,18 @@ def frame(rows: Sequence[Row], before: Sequence[str] = ()) -> DataFrame:
     return DataFrame(rows, columns=[*before, *COLUMNS, *scores]).astype(dtypes)
 
 
-def cell_rows(cell: Cell, key: str | None, records: Iterable[Record]) -> list[Row]:
-    """Return a row for each split of a cell, also where there is no record."""
+def run_rows(run: Run, key: str | None, records: Iterable[Record]) -> list[Row]:
+    """Return a row for each split of a run, also where there is no record."""
     absent = {
-        "algo": cell.algo,
-        "kernel": cell.kernel,
-        "data": cell.data,
-        "search": cell.search,
+        "algo": run.algo,
+        "kernel": run.kernel,
+        "data": run.data,
+        "search": run.search,
         "status": "missing",
         "key": key,
     }
     there = {record.split: record_row(record) for record in records}
-    return [there.get(split, {**absent, "split": split}) for split in range(cell.n_splits)]
+    return [there.get(split, {**absent, "split": split}) for split in range(run.n_splits)]
 
 
 def record_row(record: Record) -> Row:
@@ -97,8 +97,8 @@ def record_row(record: Record) -> Row:
     return stated | dict(record.scores or {})
 
 
-def summary(results: Sequence[CellRecords]) -> str:
-    """Return an aligned table: a line for each cell, with means over its finished splits.
+def summary(results: Sequence[RunRecords]) -> str:
+    """Return an aligned table: a line for each run, with means over its finished splits.
 
     It is as wide as the terminal, if there is one.
     """
@@ -113,17 +113,17 @@ def summary(results: Sequence[CellRecords]) -> str:
     return shown
 
 
-def summary_grid(results: Sequence[CellRecords]) -> tuple[list[str], list[list[str]]]:
+def summary_grid(results: Sequence[RunRecords]) -> tuple[list[str], list[list[str]]]:
     """Return the headings and the lines of the `summary`, without columns that are empty."""
     done = [record for result in results for record in result.done]
     # Seconds of two CPU models cannot be compared.
     names_models = len({record.cpu for record in done}) > 1
-    settings = _settings([result.cell for result in results])
+    settings = _settings([result.run for result in results])
     lines = [
         _line(result, names_models) | {"setting": setting}
         for result, setting in zip(results, settings, strict=True)
     ]
-    scores = list(dict.fromkeys(name for result in results for name in result.cell.metrics))
+    scores = list(dict.fromkeys(name for result in results for name in result.run.metrics))
     headings = [
         "data", "algo", "kernel", "setting", "C", "splits", "status", "accuracy %", "rmse",
         *scores, "kernels", "gap", "svm calls", "fit s", "in svm", "cpu",
@@ -133,14 +133,14 @@ def summary_grid(results: Sequence[CellRecords]) -> tuple[list[str], list[list[s
     return shown, [[line.get(name, "") for name in shown] for line in lines]
 
 
-def _settings(cells: Sequence[Cell]) -> list[str]:
-    """Return for each cell what tells it from the others of its label, apart from C."""
+def _settings(runs: Sequence[Run]) -> list[str]:
+    """Return for each run what tells it from the others of its label, apart from C."""
     choices = []
-    for cell in cells:
-        values = choices_of(cell.config.as_dict())
+    for run in runs:
+        values = choices_of(run.config.as_dict())
         values.pop("algo.C", None)  # has a column of its own
         choices.append(values)
-    return differences([cell.label for cell in cells], choices)
+    return differences([run.label for run in runs], choices)
 
 
 def differences(labels: Sequence[str], choices: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -188,21 +188,21 @@ def choices_of(config: Mapping[str, Any]) -> dict[str, Any]:
     return values | {"search": config["search"]["name"]}
 
 
-def _line(result: CellRecords, names_models: bool) -> dict[str, str]:
+def _line(result: RunRecords, names_models: bool) -> dict[str, str]:
     """Return the columns of a line of the summary that there is anything for."""
-    cell, done = result.cell, result.done
+    run, done = result.run, result.done
     line = {
-        "data": cell.data, "algo": cell.algo, "kernel": cell.kernel, "C": _values(done, "C"),
-        "splits": f"{len(done)}/{cell.n_splits}", "status": result.status,
+        "data": run.data, "algo": run.algo, "kernel": run.kernel, "C": _values(done, "C"),
+        "splits": f"{len(done)}/{run.n_splits}", "status": result.status,
     }  # fmt: skip
     if not done:
         return line
     fit, svm = _mean(done, "fit_seconds"), _mean(done, "svm_seconds")
     line |= {
         name: _mean_and_deviation(done, name, decimals=0 if name in MEASURES else 4)
-        for name in cell.metrics
+        for name in run.metrics
     }
-    if configs.declared(cell.config.algo).regression:
+    if configs.declared(run.config.algo).regression:
         line["rmse"] = _mean_and_deviation(done, "rmse", decimals=4)
     if names_models:
         line["cpu"] = ", ".join(sorted({record.cpu or "not named" for record in done}))

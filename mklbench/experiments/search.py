@@ -1,6 +1,6 @@
 """Model selection: a grid of hyperparameters, cross-validated inside the training part.
 
-A cell either selects anew on the training part of each split (`select`), or does so on the first
+A run either selects anew on the training part of each split (`select`), or does so on the first
 few splits and uses the medians of these choices on all (`medians`).
 """
 
@@ -49,7 +49,7 @@ def select(
     validation: Rows | None = None,
     groups: Rows | None = None,
 ) -> Selection:
-    """Choose the hyperparameters of a cell by cross-validation on its training part.
+    """Choose the hyperparameters of a run by cross-validation on its training part.
 
     Values that are in units of the kernel, "auto", are tried as `mklbench.grids.search` says.
     The kernels are built once on the training part for each setting of the ``kernel.*`` keys and

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mklbench.errors import InputError, unknown
-from mklbench.experiments.rows import Row, cell_rows, frame, record_row
+from mklbench.experiments.rows import Row, frame, record_row, run_rows
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import assemble
-from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.analysis.places import RunFinder, recorded_source
 from mklbench.report.formats import FORMATS, render
 from mklbench.report.loading import load_table
 from mklbench.report.results import recorded_text
@@ -66,12 +66,12 @@ def records(
             )
         return frame([record_row(record) for record in _existing(store).all_records()])
     paper_table = load_table(table, config_dir)
-    finder = CellFinder(recorded_source(paper_table) if store is None else _existing(store))
+    finder = RunFinder(recorded_source(paper_table) if store is None else _existing(store))
     rows: list[Row] = []
     for slot in paper_table.slots():
         found = finder(slot)
         place = dict(zip(PLACE, slot.place, strict=True))
-        rows += [place | row for row in cell_rows(finder.cell(slot), found.key, found.records)]
+        rows += [place | row for row in run_rows(finder.run(slot), found.key, found.records)]
     return frame(rows, before=PLACE)
 
 
@@ -141,7 +141,7 @@ def rendered(
     paper_table = load_table(name, config_dir)
     if store is None:
         return recorded_text(paper_table, fmt)
-    return render(assemble(paper_table, CellFinder(_existing(store))), fmt)
+    return render(assemble(paper_table, RunFinder(_existing(store))), fmt)
 
 
 def _existing(directory: Path | str) -> Store:

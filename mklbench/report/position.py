@@ -12,9 +12,9 @@ from typing import Any
 
 from mklbench import config as configs
 from mklbench import resources
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.identity import identity_of
 from mklbench.experiments.record import Record
+from mklbench.experiments.run import Run
 from mklbench.report.layout.entries import format_sample
 from mklbench.report.loading import load_table
 from mklbench.report.table.metrics import METRICS
@@ -54,17 +54,17 @@ class Position:
         )
 
 
-def position_of(cell: Cell) -> Position | None:
+def position_of(run: Run) -> Position | None:
     """Return the position of a paper's table that is nearest to a run; None if there is none.
 
     That is the one that differs in the fewest options, first of all in those of its column, then in
     choices of groups.
     """
-    mine = identity_of(cell.config, "")
+    mine = identity_of(run.config, "")
     target = mine["algo"]["_target_"]
     found = [
         Position(table, slot, metric, _differences(mine, other))
-        for table, slot, metric, other in _candidates(cell.data, target.split(".")[-2])
+        for table, slot, metric, other in _candidates(run.data, target.split(".")[-2])
         if other["algo"]["_target_"] == target
     ]
 

@@ -12,9 +12,9 @@ from mklbench.experiments.records import export_records, record_path
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.candidate import scores_path, to_scores
-from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.analysis.places import RunFinder, recorded_source
 from mklbench.report.document import to_html
-from mklbench.report.figures.draw import unfinished_cells, write_figure
+from mklbench.report.figures.draw import unfinished_runs, write_figure
 from mklbench.report.formats import render, write_result
 from mklbench.report.layout.page import first_part
 from mklbench.report.table.paper_table import PaperTable
@@ -22,7 +22,7 @@ from mklbench.report.table.part import WHOLE, TableSelection, part_of
 
 
 def write_results(
-    table: PaperTable, finder: CellFinder, results: Path, *, has_records: bool = False
+    table: PaperTable, finder: RunFinder, results: Path, *, has_records: bool = False
 ) -> Report:
     """Write tables, figures and records of `table` below `results`.
 
@@ -40,7 +40,7 @@ def write_results(
     if not has_records:
         records = record_path(results / "records", table.name)
         records.parent.mkdir(parents=True, exist_ok=True)
-        export_records(finder.cells(table.slots()), finder.source, records)
+        export_records(finder.runs(table.slots()), finder.source, records)
     figures = write_figures(report, results / "figures", of_records=has_records)
     write_tables(report, figures, results / "tables")
     if table.ranking is not None:
@@ -80,7 +80,7 @@ def write_figures(
         if of_records and not figure.of_records:
             if paths[0].is_file():
                 drawn[figure.name] = paths[0]
-        elif not unfinished_cells(report, figure):
+        elif not unfinished_runs(report, figure):
             with suppress(DataError):
                 write_figure(report, figure, paths)
                 drawn[figure.name] = paths[0]
@@ -106,7 +106,7 @@ def assembled(
     What was recorded comes with the program.
     """
     store.check()
-    finder = CellFinder(recorded_source(table) if recorded else store)
+    finder = RunFinder(recorded_source(table) if recorded else store)
     if not selection:
         return assemble(table, finder)
     part = part_of(table, selection)
@@ -131,7 +131,7 @@ def recorded_text(table: PaperTable, fmt: str, *, whole: bool = True) -> str:
     ending = "md" if fmt == "html" else fmt
     path = resources.recorded_results() / "tables" / f"{table.name}.{ending}"
     if not path.is_file():
-        report = assemble(table, CellFinder(recorded_source(table)))
+        report = assemble(table, RunFinder(recorded_source(table)))
         return render(report, fmt, recorded_figures(table), whole=whole)
     text = path.read_text(encoding="utf-8")
     text = first_part(text) if ending == "md" and not whole else text

@@ -12,8 +12,8 @@ from mklbench import multiclass
 from mklbench.algorithms import mkl
 from mklbench.data.splits import folds
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
+from mklbench.experiments.run import Run
 from mklbench.kernels import Bank, PrecomputedBank, simplemkl_bank
 from mklbench.kernels.base import Array
 from mklbench.solution import Solution
@@ -98,12 +98,12 @@ def test_a_search_chooses_the_same_with_and_without_warm_starts(
 
     monkeypatch.setattr(mkl, "solve", counted)
     data = ["data=twonorm", "data.n_samples=120"]
-    cell = Cell.from_overrides(["algo=mkl", "kernel=feature_gaussians", "search=cv", *data])
-    warm = run_split(cell, 0)
+    run = Run.from_overrides(["algo=mkl", "kernel=feature_gaussians", "search=cv", *data])
+    warm = run_split(run, 0)
     with_starts = sum(svm_calls.values())
     assert svm_calls["warm"] > svm_calls["cold"]
     monkeypatch.setattr(multiclass, "takes_start", lambda solve: False)
-    cold = run_split(cell, 0)
+    cold = run_split(run, 0)
     assert with_starts < sum(svm_calls.values()) - with_starts
     for name in ("params", "accuracy", "objective", "svm_calls", "weights"):
         assert getattr(warm, name) == getattr(cold, name)

@@ -29,9 +29,9 @@ def test_the_least_of_several_runs_counts() -> None:
 
 
 def test_seconds_are_those_from_the_first_record_to_the_last(tmp_path: Path) -> None:
-    for cell, split, written in (("a", 0, 100.0), ("a", 1, 103.5), ("b", 0, 101.0)):
-        (tmp_path / cell).mkdir(exist_ok=True)
-        path = tmp_path / cell / f"split-{split:03d}.json"
+    for run, split, written in (("a", 0, 100.0), ("a", 1, 103.5), ("b", 0, 101.0)):
+        (tmp_path / run).mkdir(exist_ok=True)
+        path = tmp_path / run / f"split-{split:03d}.json"
         path.touch()
         os.utime(path, (written, written))
     (tmp_path / "a" / "cell.json").touch()

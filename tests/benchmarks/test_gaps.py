@@ -41,8 +41,8 @@ class TestGaps:
 
     def test_the_table_marks_what_was_not_reached(self) -> None:
         line = gaps._table(courses()).splitlines()[-1]
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        assert cells[3:] == ["0.1 / - / - / -", "4 / - / - / -", "3.0e-02", "0.5"]
+        runs = [run.strip() for run in line.strip("|").split("|")]
+        assert runs[3:] == ["0.1 / - / - / -", "4 / - / - / -", "3.0e-02", "0.5"]
         assert [record["tol"] for record in gaps._records(courses())] == [None, 0.1, 0.01]
 
     @pytest.mark.slow

@@ -118,14 +118,14 @@ class TestComparison:
 
     def test_table_and_its_shares(self) -> None:
         solves = [learned(YARDSTICK), learned(AS_LOW, seconds=2.0)]
-        cells = [
-            [cell.strip() for cell in line.strip("|").split("|")]
+        runs = [
+            [run.strip() for run in line.strip("|").split("|")]
             for line in comparison._table([solves]).splitlines()[-2:]
         ]
-        assert cells[0][1:] == [
+        assert runs[0][1:] == [
             "yardstick", "50.000", "+0.0e+00", "4.00", "9", "30", "8.0", "5%", "1.0",
         ]  # fmt: skip
-        assert cells[1][7:] == ["2.0", "20%", "4.0"]
+        assert runs[1][7:] == ["2.0", "20%", "4.0"]
 
     def test_names_the_sets_that_are_not_at_hand(
         self, tiny: Split, monkeypatch: pytest.MonkeyPatch

@@ -104,8 +104,8 @@ class TestSolverTable:
         one = solved(0.25, 0.2, n_svm_calls=31, objective=163.0)
         row = solvers.Row("synthetic-C10", (60, 145), "mine", {1e-2: one, 1e-3: None}, 1.5)
         line = solvers._table([row]).splitlines()[-1]
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        assert cells == [
+        runs = [run.strip() for run in line.strip("|").split("|")]
+        assert runs == [
             "synthetic-C10", "145 x 60", "mine", "31 / -", "0.25 / -", "80%", "1.5", "4e-04",
         ]  # fmt: skip
         reached = [record["reached"] for record in solvers._records([row])]

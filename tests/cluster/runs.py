@@ -25,7 +25,7 @@ CELLS, SPLITS = (0.5, 1.0, 2.0, 4.0), 3
 STEPS = len(CELLS) * SPLITS
 PROBLEM = ["data=twonorm", "data.n_samples=60", "split.scaling=minmax", f"split.n_splits={SPLITS}"]
 TABLE = """\
-title: Four cells
+title: Four runs
 citation: "Nobody."
 common: [{common}]
 rows:
@@ -50,7 +50,7 @@ PATIENCE = 240.0
 
 
 class Run:
-    """The run of a table of four cells with three splits each, in a folder of its own.
+    """The run of a table of four runs with three splits each, in a folder of its own.
 
     Parameters
     ----------
@@ -74,10 +74,10 @@ class Run:
             (self._orders / name).touch()
 
     def start(self) -> None:
-        """Start the driver, by the options of the cells."""
-        cells = [*PROBLEM, "algo=obedient", f"algo.folder={self._orders}"]
+        """Start the driver, by the options of the runs."""
+        runs = [*PROBLEM, "algo=obedient", f"algo.folder={self._orders}"]
         swept = f"algo.C={','.join(f'{C:g}' for C in CELLS)}"
-        self._start("run", "-m", *cells, swept, "results_dir=store")
+        self._start("run", "-m", *runs, swept, "results_dir=store")
 
     def reproduce(self) -> None:
         """Start the driver, by the name of the table."""

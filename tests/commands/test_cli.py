@@ -86,7 +86,7 @@ def test_a_run_leaves_nothing_but_records_and_rows(here: Path) -> None:
     assert sorted(path.name for path in here.iterdir()) == ["rows.csv", "store"]
 
 
-def test_a_sweep_runs_every_cell_and_has_one_csv(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sweep_runs_every_run_and_has_one_csv(capsys: pytest.CaptureFixture[str]) -> None:
     sweep = ["run", "-m", *RUN[1:], "algo.C=1,10", "kernel.gamma=0.01,0.1", "jobs=2"]
     assert cli.main([*sweep, "out=rows.csv"]) == 0
     written = rows()
@@ -138,7 +138,7 @@ def test_flags_may_stand_between_overrides() -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_one_failing_cell_does_not_stop_a_sweep(
+def test_one_failing_run_does_not_stop_a_sweep(
     here: Path, jobs: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sweep = ["run", "-m", "--config-dir", str(fake_configs(here)), *RUN[1:], "algo=fake,svm"]
@@ -167,7 +167,7 @@ def test_bad_input_in_a_sweep_runs_the_others_and_is_status_2(
     assert "C=-1 is not accepted" in said
 
 
-def test_a_mistake_in_one_cell_of_a_sweep_is_found_before_any_is_run(
+def test_a_mistake_in_one_run_of_a_sweep_is_found_before_any_is_run(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert cli.main(["run", "-m", *RUN[1:], "algo=svm,qnpkx"]) == 2
@@ -402,10 +402,10 @@ def test_two_runs_of_one_command_at_once_are_harmless(here: Path) -> None:
     assert [row["accuracy"] for row in rows("rows0.csv")] == [
         row["accuracy"] for row in rows("rows1.csv")
     ]
-    (cell,) = Store("store").path.iterdir()
-    for path in cell.iterdir():
+    (run,) = Store("store").path.iterdir()
+    for path in run.iterdir():
         json.loads(path.read_text())
-    assert len(list(cell.iterdir())) == 9
+    assert len(list(run.iterdir())) == 9
 
 
 def test_overrides_reach_the_records() -> None:

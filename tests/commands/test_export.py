@@ -16,7 +16,7 @@ from narrowing import present
 import mklbench
 from mklbench import cli
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 CELL = [*TINY, "algo=svm", "search=cv", "search.grid.algo.C=[0.01,10]", "split.n_splits=2"]
@@ -40,15 +40,15 @@ def test_the_model_of_a_split_predicts_what_was_recorded_in_another_process(
 ) -> None:
     assert export("--split", "1", "--out", "model.joblib") == 0
     assert "as recorded" in capsys.readouterr().out
-    cell = Cell.from_overrides(CELL)
-    data, (_, test) = cell.dataset(), cell.rows(1)
+    run = Run.from_overrides(CELL)
+    data, (_, test) = run.dataset(), run.rows(1)
     np.save("X.npy", data.X[test])
     program = (
         "import joblib, numpy; print(*joblib.load('model.joblib').predict(numpy.load('X.npy')))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     labels = np.asarray(data.classes)[data.y[test]]
-    recorded = present(Store("store").record(cell, 1)).accuracy
+    recorded = present(Store("store").record(run, 1)).accuracy
     assert np.mean(np.array(done.stdout.split()) == labels) == recorded
 
 
@@ -57,9 +57,9 @@ def test_all_rows_are_fitted_with_what_most_splits_chose(
 ) -> None:
     assert export("--out", "model.joblib") == 0
     model = joblib.load("model.joblib")
-    records = Store("store").read(Cell.from_overrides(CELL)).done
+    records = Store("store").read(Run.from_overrides(CELL)).done
     assert model[-1].C in {present(record.params)["algo.C"] for record in records}
-    assert model[-1].n_features_in_ == Cell.from_overrides(CELL).dataset().X.shape[1]
+    assert model[-1].n_features_in_ == Run.from_overrides(CELL).dataset().X.shape[1]
     assert "on all 60 rows" in capsys.readouterr().out
 
 
@@ -68,16 +68,16 @@ def test_a_skops_file_is_written() -> None:
     assert export("--split", "0", "--out", "model.skops") == 0
     trusted = skops_io.get_untrusted_types(file="model.skops")
     model = skops_io.load("model.skops", trusted=trusted)
-    X = Cell.from_overrides(CELL).dataset().X
-    assert set(model.predict(X)) <= set(Cell.from_overrides(CELL).dataset().classes)
+    X = Run.from_overrides(CELL).dataset().X
+    assert set(model.predict(X)) <= set(Run.from_overrides(CELL).dataset().classes)
 
 
 @pytest.mark.parametrize("file", ["model.joblib", "model.skops"])
 def test_an_exported_model_is_loaded_and_says_what_rows_it_takes(file: str) -> None:
     assert export("--split", "0", "--out", file) == 0
-    X = Cell.from_overrides(CELL).dataset().X
+    X = Run.from_overrides(CELL).dataset().X
     model = mklbench.load(file)
-    assert set(model.predict(X)) <= set(Cell.from_overrides(CELL).dataset().classes)
+    assert set(model.predict(X)) <= set(Run.from_overrides(CELL).dataset().classes)
     said = f"X has 3 features, but StandardScaler is expecting {X.shape[1]} features as input."
     with pytest.raises(ValueError, match=said):
         model.predict(X[:, :3])
@@ -100,11 +100,11 @@ def test_an_exported_model_takes_the_raw_table_and_no_other() -> None:
     frame.to_csv("mine.csv", index=False)
     options = "[colour,grade]"
     line = ["data=csv", "data.path=mine.csv", "data.label=ill", "data.drop=[id]"]
-    cell = [*line, f"data.categories={options}", "algo=svm", "split.n_splits=1", "search=fixed"]
-    assert cli.main(["run", *cell, "results_dir=store", "progress=none"]) == 0
-    arguments = ["export", "model", *cell, "--results-dir", "store", "--out", "model.joblib"]
+    run = [*line, f"data.categories={options}", "algo=svm", "split.n_splits=1", "search=fixed"]
+    assert cli.main(["run", *run, "results_dir=store", "progress=none"]) == 0
+    arguments = ["export", "model", *run, "--results-dir", "store", "--out", "model.joblib"]
     assert cli.main(arguments) == 0
-    model, data = mklbench.load("model.joblib"), Cell.from_overrides(cell).dataset()
+    model, data = mklbench.load("model.joblib"), Run.from_overrides(run).dataset()
     expected = model.decision_function(data.X)
     raw = pd.read_csv("mine.csv")
     np.testing.assert_array_equal(model.decision_function(raw), expected)

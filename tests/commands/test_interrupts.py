@@ -14,11 +14,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from experiment_fakes import TINY, fake_cell, fake_configs, start, tiny_cell, wait_until
+from experiment_fakes import TINY, fake_configs, fake_run, start, tiny_run, wait_until
 from narrowing import present
 
 from mklbench import interruption
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.store import Store
 
 INTERRUPTS = [(signal.SIGINT, 130, "interrupted", 1), (signal.SIGTERM, 143, "terminated", 2)]
@@ -205,8 +205,8 @@ def test_what_an_algorithm_raises_fails_its_split_and_nothing_else(
     printed, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (1, "")
     assert "3/4" in printed
-    cell = fake_cell(tmp_path, *options[:2])
-    (failed,) = [r for r in Store(tmp_path / "store").read(cell).records if r.status != "done"]
+    run = fake_run(tmp_path, *options[:2])
+    (failed,) = [r for r in Store(tmp_path / "store").read(run).records if r.status != "done"]
     assert present(failed.error).split(":")[0] in (
         "SystemExit",
         "GeneratorExit",
@@ -222,7 +222,7 @@ def test_a_worker_that_vanishes_costs_its_split_also_with_one_job(tmp_path: Path
     printed, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (1, "")
     assert "3/4" in printed
-    (failed,) = Store(tmp_path / "store").read(fake_cell(tmp_path, *options)).records[:1]
+    (failed,) = Store(tmp_path / "store").read(fake_run(tmp_path, *options)).records[:1]
     assert failed.error == "the worker process died (exit status 0)"
 
 
@@ -241,6 +241,6 @@ def test_ctrl_c_in_a_notebook_is_still_an_exception(
         pytest.raises(KeyboardInterrupt, match="what is kept"),
         interruption.saying(lambda: "what is kept"),
     ):
-        run_cells([tiny_cell()], store)
-    assert store.read(tiny_cell()).status == "missing"
+        run_all([tiny_run()], store)
+    assert store.read(tiny_run()).status == "missing"
     assert not psutil.Process().children()

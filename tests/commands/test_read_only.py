@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from experiment_fakes import TINY, tiny_cell
+from experiment_fakes import TINY, tiny_run
 from report_fakes import TINY_TABLE
 
 from mklbench.experiments.store import Store
@@ -49,12 +49,12 @@ def anothers(copy: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a table and a store, in which its cells are finished and another is not."""
+    """A directory with a table and a store, in which its runs are finished and another is not."""
     place = tmp_path_factory.mktemp("place")
     (place / "configs" / "table").mkdir(parents=True)
     (place / "configs" / "table" / "tiny.yaml").write_text(TINY_TABLE + FIGURE)
     run(place, [], "store", [["reproduce", *TABLE, "--results-dir", "STORE"]])
-    Store(place / "store").describe(tiny_cell())
+    Store(place / "store").describe(tiny_run())
     return place
 
 

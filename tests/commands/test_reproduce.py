@@ -1,4 +1,4 @@
-"""`table`, `plot` and `reproduce` on a table whose cells are really run."""
+"""`table`, `plot` and `reproduce` on a table whose runs are really run."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from mklbench.commands.reproduce import print_positions, reproduce
 from mklbench.commands.show import plot
 from mklbench.commands.show import table as print_table
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.checksum import with_checksum
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.records import RecordFile
+from mklbench.experiments.run import Run
+from mklbench.experiments.run_checks import check_run
 from mklbench.experiments.store import Store
 from mklbench.kernels import KernelOperator
 from mklbench.kernels.base import Array
-from mklbench.report.analysis.places import CellFinder
+from mklbench.report.analysis.places import RunFinder
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.site.content import run_command
 from mklbench.report.table.paper_table import Protocol
@@ -130,18 +130,18 @@ def test_reproduce_goes_on_from_records(
     assert again[-1] != lines[-1]  # measured anew
 
 
-def test_a_cell_that_is_refused_says_why(
+def test_a_run_that_is_refused_says_why(
     store: Store, results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     slot = next(iter(load_table("tiny").slots()))
-    refused = CellFinder(store).cell(slot)
+    refused = RunFinder(store).run(slot)
 
-    def refusing(cell: Cell, *arguments: Any) -> None:
-        if cell.key == refused.key:
+    def refusing(run: Run, *arguments: Any) -> None:
+        if run.key == refused.key:
             raise InputError("algo.C=-1 is not positive: choose another.")
-        check_cell(cell, *arguments)
+        check_run(run, *arguments)
 
-    monkeypatch.setattr("mklbench.experiments.execution.plan.check_cell", refusing)
+    monkeypatch.setattr("mklbench.experiments.execution.plan.check_run", refusing)
     assert reproduce(["tiny"], store=store, results_dir=str(results)) == 1
     printed = capsys.readouterr().out
     n_splits = refused.n_splits
@@ -171,9 +171,9 @@ def test_reproduce_measures_anew_unless_told(store: Store, results: Path, tmp_pa
 
 
 def test_what_is_finished_is_written_without_running(store: Store, results: Path) -> None:
-    cells = CellFinder(store).cells(load_table("tiny").slots())
-    run_cells(cells[:1], store)
-    run_cells([Cell(cells[1].config.with_values({"split.n_splits": 1}))], store)
+    runs = RunFinder(store).runs(load_table("tiny").slots())
+    run_all(runs[:1], store)
+    run_all([Run(runs[1].config.with_values({"split.n_splits": 1}))], store)
     finished = {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")}
     write = partial(reproduce, ["tiny"], store=store, write_only=True, results_dir=str(results))
     assert write() == 1
@@ -181,7 +181,7 @@ def test_what_is_finished_is_written_without_running(store: Store, results: Path
     markdown = (results / "tables" / "tiny.md").read_text(encoding="utf-8")
     assert ": incomplete, 1/2 splits" in markdown
     exported = RecordFile(results / "records" / "tiny.jsonl")
-    assert [len(exported.read(cell).records) for cell in cells] == [2, 1, 0, 0]
+    assert [len(exported.read(run).records) for run in runs] == [2, 1, 0, 0]
     assert {path: path.stat().st_mtime_ns for path in store.path.rglob("split-*.json")} == finished
 
 
@@ -227,8 +227,8 @@ def test_records_of_another_edition_of_the_data_are_added_to(
     banana = TINY_TABLE.replace("data=twonorm, data.n_samples=60", "data=banana")
     only_tables(monkeypatch, tmp_path, tiny=banana)
     (slot, *_) = load_table("tiny").slots()
-    elsewhere = Cell.from_overrides([*slot.overrides, "data.edition=official"])
-    here = Cell.from_overrides(slot.overrides)
+    elsewhere = Run.from_overrides([*slot.overrides, "data.edition=official"])
+    here = Run.from_overrides(slot.overrides)
     assert here.key != elsewhere.key
     path = results / "records" / "tiny.jsonl"
     path.parent.mkdir(parents=True)
@@ -242,7 +242,7 @@ def test_records_of_another_edition_of_the_data_are_added_to(
     assert [record.split for record in RecordFile(path).read(elsewhere).done] == [0]
 
 
-def test_reproduce_with_a_failing_cell_says_so_and_is_no_success(
+def test_reproduce_with_a_failing_run_says_so_and_is_no_success(
     monkeypatch: pytest.MonkeyPatch,
     store: Store,
     results: Path,
@@ -398,20 +398,20 @@ def test_exported_records_give_the_same_table(store: Store, results: Path) -> No
 
     reproduce(["tiny"], store=store, results_dir=str(results))
     exported = RecordFile(results / "records" / "tiny.jsonl")
-    report = assemble(load_table("tiny"), CellFinder(exported))
+    report = assemble(load_table("tiny"), RunFinder(exported))
     assert to_csv(report) == (results / "tables" / "tiny.csv").read_text(encoding="utf-8")
 
 
 def test_finder_composes_each_place_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     composed = []
-    original = Cell.from_overrides
+    original = Run.from_overrides
 
-    def counted(*given: Any, **options: Any) -> Cell:
+    def counted(*given: Any, **options: Any) -> Run:
         composed.append(1)
         return original(*given, **options)
 
-    monkeypatch.setattr(Cell, "from_overrides", counted)
-    finder, slots = CellFinder(store), list(load_table("tiny").slots())
-    finder.cells(slots)
-    finder.cells(slots)
+    monkeypatch.setattr(Run, "from_overrides", counted)
+    finder, slots = RunFinder(store), list(load_table("tiny").slots())
+    finder.runs(slots)
+    finder.runs(slots)
     assert len(composed) == N_CELLS

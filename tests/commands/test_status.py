@@ -10,16 +10,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from experiment_fakes import TINY, fake_cell, fake_configs, tiny_cell
+from experiment_fakes import TINY, fake_configs, fake_run, tiny_run
 from narrowing import present
 
 from mklbench import cli
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.execution.lock import Locks, owner_of
 from mklbench.experiments.execution.pending import lock_path
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 SHARED = ("search=first_splits", "search.splits=2", "search.folds=2", "search.grid.algo.C=[2]")
@@ -31,18 +31,18 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return Store("store")
 
 
-def half_failed(tmp_path: Path, store: Store) -> tuple[Cell, list[str]]:
-    """Run a cell of which one split fails, and return it with its overrides."""
+def half_failed(tmp_path: Path, store: Store) -> tuple[Run, list[str]]:
+    """Run a run of which one split fails, and return it with its overrides."""
     crash = ["algo=fake", "algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
-    cell = fake_cell(tmp_path, *crash)
-    run_cells([cell], store)
-    return cell, [*TINY, *crash, "--config-dir", str(fake_configs(tmp_path))]
+    run = fake_run(tmp_path, *crash)
+    run_all([run], store)
+    return run, [*TINY, *crash, "--config-dir", str(fake_configs(tmp_path))]
 
 
 def status(
     capsys: pytest.CaptureFixture[str], status: int = 0
 ) -> tuple[dict[str, tuple[int, ...]], list[str]]:
-    """Return what `mklbench status` says: by cell its five numbers, and the other lines."""
+    """Return what `mklbench status` says: by run its five numbers, and the other lines."""
     capsys.readouterr()
     assert cli.main(["status", "--results-dir", "store"]) == status
     lines = capsys.readouterr().out.splitlines()
@@ -53,9 +53,9 @@ def status(
     return numbers, [line for line in others if not line.startswith(("---", "run "))]
 
 
-def named(cell: Cell) -> str:
+def named(run: Run) -> str:
     """Return what `mklbench status` calls a run that no other is like."""
-    return f"algo={cell.algo} kernel={cell.kernel} data={cell.data}"
+    return f"algo={run.algo} kernel={run.kernel} data={run.data}"
 
 
 def redo(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
@@ -69,14 +69,14 @@ def redo(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -
 def test_a_store_tells_what_is_done_failed_running_and_waiting(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cell, _ = half_failed(tmp_path, store)
-    other = tiny_cell(*SHARED)
+    run, _ = half_failed(tmp_path, store)
+    other = tiny_run(*SHARED)
     store.describe(other)
     with Locks() as locks:
         assert locks.take(lock_path(store, Step(other, 1, selects=True)))
         assert locks.take(lock_path(store, Step(other, 3)))
         numbers, lines = status(capsys)
-    names = [named(cell), named(other)]
+    names = [named(run), named(other)]
     # Splits, done, running, failed, waiting.
     assert numbers == {names[0]: (4, 3, 0, 1, 0), names[1]: (4, 0, 1, 0, 3)}
     failure, *running, total = lines
@@ -84,7 +84,7 @@ def test_a_store_tells_what_is_done_failed_running_and_waiting(
         f"{names[0]}, split 0: failed: ZeroDivisionError: the fake divided by zero "
         "(experiment_fakes.py, line "
     )
-    assert failure.endswith(f"(traceback: store/{cell.directory_name}/split-000.traceback.txt)")
+    assert failure.endswith(f"(traceback: store/{run.directory_name}/split-000.traceback.txt)")
     for line, step in zip(running, ("selection 1", "split 3"), strict=True):
         start = f"{names[1]}, {step}: running on {os.uname().nodename} (pid {os.getpid()}) since "
         assert line.startswith(start)
@@ -94,20 +94,20 @@ def test_a_store_tells_what_is_done_failed_running_and_waiting(
 
 
 def test_who_is_gone_runs_nothing(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    cell = tiny_cell()
-    store.describe(cell)
+    run = tiny_run()
+    store.describe(run)
     with Locks() as locks:
-        assert locks.take(lock_path(store, Step(cell, 0)))
-        here = present(owner_of(lock_path(store, Step(cell, 0))))
+        assert locks.take(lock_path(store, Step(run, 0)))
+        here = present(owner_of(lock_path(store, Step(run, 0))))
     gone = replace(here, started=here.started - 1)
     silent = replace(here, host="elsewhere", machine="01234567", pid=1)
     for split, owner in enumerate((gone, silent, silent)):
-        path = lock_path(store, Step(cell, split))
+        path = lock_path(store, Step(run, split))
         os.symlink(json.dumps(asdict(owner)), path)
         if split == 1:
             os.utime(path, (0, 0), follow_symlinks=False)
     numbers, (line, _) = status(capsys)
-    assert numbers == {named(cell): (4, 0, 1, 0, 3)}
+    assert numbers == {named(run): (4, 0, 1, 0, 3)}
     assert ", split 2: running on elsewhere (pid 1) since " in line
 
 
@@ -129,33 +129,33 @@ def test_an_empty_store_is_said_in_one_sentence(
 def test_damaged_files_count_as_missing(
     store: Store, capsys: pytest.CaptureFixture[str], content: str
 ) -> None:
-    cell = tiny_cell()
-    run_cells([cell], store)
-    (store.directory(cell) / "cell.json").write_text(content)
-    store.record_path(cell, 1).write_text(content)
-    (store.directory(cell) / "split-x.json").write_text(content)
-    (store.directory(cell) / "notes.lock").write_text(content)
-    assert status(capsys)[0] == {cell.directory_name: (4, 3, 0, 0, 1)}
+    run = tiny_run()
+    run_all([run], store)
+    (store.directory(run) / "cell.json").write_text(content)
+    store.record_path(run, 1).write_text(content)
+    (store.directory(run) / "split-x.json").write_text(content)
+    (store.directory(run) / "notes.lock").write_text(content)
+    assert status(capsys)[0] == {run.directory_name: (4, 3, 0, 0, 1)}
 
 
 def test_more_splits_are_asked_for(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    store.describe(tiny_cell())
-    more = tiny_cell("split.n_splits=6")
+    store.describe(tiny_run())
+    more = tiny_run("split.n_splits=6")
     store.describe(more)
-    store.describe(tiny_cell("split.n_splits=2"))
+    store.describe(tiny_run("split.n_splits=2"))
     assert status(capsys)[0] == {named(more): (6, 0, 0, 0, 6)}
 
 
-def test_a_cell_is_forgotten_with_its_selections(
+def test_a_run_is_forgotten_with_its_selections(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cell, other = tiny_cell(*SHARED), tiny_cell()
-    run_cells([cell, other], store)
+    run, other = tiny_run(*SHARED), tiny_run()
+    run_all([run, other], store)
     said = redo(capsys, *TINY, "algo=svm", *SHARED)
-    assert said == f"{cell.directory_name}: 4 splits and 2 selections forgotten.\n"
+    assert said == f"{run.directory_name}: 4 splits and 2 selections forgotten.\n"
     assert [path.name for path in store.path.iterdir()] == [other.directory_name]
     assert redo(capsys, *TINY, "algo=svm", *SHARED) == (
-        f"{cell.directory_name}: nothing was recorded.\n"
+        f"{run.directory_name}: nothing was recorded.\n"
     )
 
 
@@ -171,31 +171,31 @@ def test_a_sweep_is_forgotten_by_the_overrides_of_its_run(
 
 
 def test_a_split_is_forgotten(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    cell = tiny_cell(*SHARED)
-    run_cells([cell], store)
-    before = store.selections(cell)
+    run = tiny_run(*SHARED)
+    run_all([run], store)
+    before = store.selections(run)
     said = redo(capsys, "--split", "1", *TINY, "--split", "3", "algo=svm", *SHARED)
-    assert said == f"{cell.directory_name}: 2 splits forgotten.\n"
-    assert store.read(cell).missing == [1, 3]
-    assert store.selections(cell) == before
+    assert said == f"{run.directory_name}: 2 splits forgotten.\n"
+    assert store.read(run).missing == [1, 3]
+    assert store.selections(run) == before
 
 
 def test_failures_are_forgotten(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cell, overrides = half_failed(tmp_path, store)
+    run, overrides = half_failed(tmp_path, store)
     assert redo(capsys, "--failed", "--split", "2", *overrides).endswith("nothing was recorded.\n")
-    assert status(capsys)[0] == {named(cell): (4, 3, 0, 1, 0)}
-    assert redo(capsys, "--failed", *overrides) == f"{cell.directory_name}: 1 split forgotten.\n"
-    assert status(capsys)[0] == {named(cell): (4, 3, 0, 0, 1)}
+    assert status(capsys)[0] == {named(run): (4, 3, 0, 1, 0)}
+    assert redo(capsys, "--failed", *overrides) == f"{run.directory_name}: 1 split forgotten.\n"
+    assert status(capsys)[0] == {named(run): (4, 3, 0, 0, 1)}
 
 
 def test_runs_are_named_by_what_tells_them_apart(
     store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for options in (["algo.C=1"], ["algo.C=2"], ["algo.C=1", "search=cv"]):
-        store.describe(tiny_cell(*options))
-    label = named(tiny_cell())
+        store.describe(tiny_run(*options))
+    label = named(tiny_run())
     assert set(status(capsys)[0]) == {
         f"{label} algo.C=1 search=fixed",
         f"{label} algo.C=2 search=fixed",
@@ -212,11 +212,11 @@ def test_edited_code_leaves_nothing_that_waits(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     crash = ["algo=fake", "algo.behaviour=raise"]
-    cell = fake_cell(tmp_path, *crash)
-    run_cells([cell], store)
+    run = fake_run(tmp_path, *crash)
+    run_all([run], store)
     overrides = [*TINY, *crash, "--config-dir", str(fake_configs(tmp_path))]
     # The run of the code as it was before has another key.
-    before = store.directory(cell).rename(store.path / f"{cell.label}-0123456789ab")
+    before = store.directory(run).rename(store.path / f"{run.label}-0123456789ab")
     description = json.loads((before / "cell.json").read_text())
     del description["checksum"]
     (before / "cell.json").write_text(with_checksum({**description, "key": "0123456789ab"}))
@@ -224,7 +224,7 @@ def test_edited_code_leaves_nothing_that_waits(
     assert status(capsys)[1] == [
         "There are no runs in store: mklbench run and reproduce put them there."
     ]
-    run_cells([cell], store)
+    run_all([run], store)
     assert "4 splits forgotten" in redo(capsys, "--failed")
     assert not status(capsys)[0]
 
@@ -232,29 +232,29 @@ def test_edited_code_leaves_nothing_that_waits(
 def test_all_failures_of_a_store_are_forgotten(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cell, _ = half_failed(tmp_path, store)
-    run_cells([tiny_cell()], store)
-    assert redo(capsys, "--failed") == f"{cell.directory_name}: 1 split forgotten.\n"
+    run, _ = half_failed(tmp_path, store)
+    run_all([tiny_run()], store)
+    assert redo(capsys, "--failed") == f"{run.directory_name}: 1 split forgotten.\n"
     assert redo(capsys, "--failed") == (
         "Nothing has failed in store: there is nothing to forget.\n"
     )
-    assert store.read(tiny_cell()).status == "done"
+    assert store.read(tiny_run()).status == "done"
 
 
 def test_what_is_being_run_is_not_forgotten(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cell, other = tiny_cell(), tiny_cell("algo.C=2")
-    run_cells([cell, other], store)
+    run, other = tiny_run(), tiny_run("algo.C=2")
+    run_all([run, other], store)
     overrides = ["-m", *TINY, "algo=svm", "algo.C=2,1"]
     with Locks() as locks:
-        assert locks.take(lock_path(store, Step(cell, 2)))
+        assert locks.take(lock_path(store, Step(run, 2)))
         said = redo(capsys, *overrides, status=2)
         assert said == (
-            f"mklbench: error: split-002 of {cell.directory_name} is being run on "
+            f"mklbench: error: split-002 of {run.directory_name} is being run on "
             f"{os.uname().nodename} (pid {os.getpid()}): end that run first, or wait for it.\n"
         )
-        assert store.read(other).status == store.read(cell).status == "done"
+        assert store.read(other).status == store.read(run).status == "done"
         assert redo(capsys, *overrides, "--split", "2", status=2) == said
         assert "1 split forgotten" in redo(capsys, *overrides, "--split", "1")
     redo(capsys, *overrides)

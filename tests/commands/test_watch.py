@@ -18,11 +18,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from experiment_fakes import tiny_cell
+from experiment_fakes import tiny_run
 from generated_store import generate
 
 from mklbench import cli
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.store import Store
 
 HEIGHT, WIDTH = 14, 90
@@ -80,13 +80,13 @@ def test_what_changes_is_shown_until_the_user_ends_it(
     tmp_path: Path, number: signal.Signals, code: int, said: str
 ) -> None:
     store = Store(tmp_path / "store")
-    run_cells([tiny_cell()], store)
+    run_all([tiny_run()], store)
     screen = Screen(["status", "--watch", "0.2", "--results-dir", "store"], tmp_path)
     screen.read_until("1 run with 4 splits: 4 done, 0 running, 0 failed, 0 waiting.")
     assert "again every 0.2 s; Ctrl-C ends this" in screen.shown
-    store.describe(tiny_cell("algo.C=2"))
+    store.describe(tiny_run("algo.C=2"))
     screen.read_until("2 runs with 8 splits: 4 done, 0 running, 0 failed, 4 waiting.")
-    run_cells([tiny_cell("algo.C=2")], store)
+    run_all([tiny_run("algo.C=2")], store)
     screen.read_until("2 runs with 8 splits: 8 done, 0 running, 0 failed, 0 waiting.")
     screen.process.send_signal(number)
     assert screen.process.wait(timeout=60) == code

@@ -32,7 +32,7 @@ def toy_problem() -> tuple[np.ndarray, np.ndarray]:
     return generator.normal(size=(24, 3)) + y[:, None], y
 
 
-def test_the_default_cell_is_complete() -> None:
+def test_the_default_run_is_complete() -> None:
     config = compose()
     assert [config.algo["name"], config.data["name"]] == ["qnpkl", "wdbc"]
 
@@ -232,7 +232,7 @@ def test_an_executor_that_cannot_be_used_is_said(override: str, said: str) -> No
         configs.executor(configs.run_options(configs.compose([override])).executor, 1, None)
 
 
-def test_the_executor_is_no_part_of_a_cell() -> None:
+def test_the_executor_is_no_part_of_a_run() -> None:
     composed = configs.compose(["algo=svm"])
     assert set(configs.run_config(composed).as_dict()) == set(configs.GROUPS)
     options = configs.run_options(composed)

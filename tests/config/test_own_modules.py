@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mklbench import resources
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.cell_checks import check_cell
+from mklbench.experiments.run import Run
+from mklbench.experiments.run_checks import check_run
 
 MODULE = """\
 from mklbench.algorithms import svm
@@ -47,8 +47,8 @@ def own(directory: Path, module: str, place: str = ".") -> Path:
 def test_a_module_is_found_beside_its_yaml(tmp_path: Path, place: str) -> None:
     name = f"own_{'root' if place == '.' else place}"
     directory = own(tmp_path, name, place)
-    cell = Cell.from_overrides([f"algo={name}", "data=twonorm", "data.n_samples=30"], directory)
-    check_cell(cell, [0], jobs=0)
+    run = Run.from_overrides([f"algo={name}", "data=twonorm", "data.n_samples=30"], directory)
+    check_run(run, [0], jobs=0)
     assert sys.modules[name].__file__ == str((directory / place / f"{name}.py").resolve())
 
 

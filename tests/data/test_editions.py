@@ -25,9 +25,9 @@ from data_fakes import (
 from mklbench.data import load, registered_digest, settle
 from mklbench.data.catalogue import fetch, list_rows, read_files, verify
 from mklbench.errors import DataError, InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.records import RecordFile
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 OFFICIAL = benchmarks_file(toy=toy_benchmark(), other=toy_benchmark(1))
@@ -55,8 +55,8 @@ def configs(tmp_path: Path) -> Path:
     return directory
 
 
-def toy_cell(configs: Path, *overrides: str, **options: Any) -> Cell:
-    return Cell.from_overrides(
+def toy_run(configs: Path, *overrides: str, **options: Any) -> Run:
+    return Run.from_overrides(
         ["algo=svm", "kernel=gaussian", "data=ida_toy", *overrides], configs, **options
     )
 
@@ -183,44 +183,44 @@ def test_an_edition_needs_an_official_file() -> None:
 
 def test_records_tell_the_editions_apart(mirror: Path, configs: Path) -> None:
     write_pooled(mirror)
-    pooled = toy_cell(configs)
+    pooled = toy_run(configs)
     write_official(mirror, OFFICIAL)
-    official = toy_cell(configs)
+    official = toy_run(configs)
     assert pooled.key != official.key
     assert official.data_digest == official.dataset().digest
-    records = [run_split(cell, 1) for cell in (pooled, official)]
+    records = [run_split(run, 1) for run in (pooled, official)]
     assert [record.split_source for record in records] == ["random", "official"]
     assert [record.data_source for record in records] == ["toy.npz", "benchmarks.mat"]
     train, test = official.rows(1)
     np.testing.assert_array_equal(train, toy_benchmark()["train"][1] - 1.0)
     np.testing.assert_array_equal(test, toy_benchmark()["test"][1] - 1.0)
-    assert all(len(cell.rows(1)[0]) == 8 for cell in (pooled, official))
+    assert all(len(run.rows(1)[0]) == 8 for run in (pooled, official))
 
 
 def test_other_sizes_than_the_official_ones_are_drawn(mirror: Path, configs: Path) -> None:
     write_official(mirror, OFFICIAL)
-    cell = toy_cell(configs, "split.n_train=6", "split.n_test=6")
-    assert cell.split_source(0) == "random"
-    assert [len(rows) for rows in cell.rows(0)] == [6, 6]
-    assert toy_cell(configs, "split=random70").split_source(0) == "random"
+    run = toy_run(configs, "split.n_train=6", "split.n_test=6")
+    assert run.split_source(0) == "random"
+    assert [len(rows) for rows in run.rows(0)] == [6, 6]
+    assert toy_run(configs, "split=random70").split_source(0) == "random"
 
 
-def test_a_cell_stays_with_its_edition_when_files_come_or_go(mirror: Path, configs: Path) -> None:
+def test_a_run_stays_with_its_edition_when_files_come_or_go(mirror: Path, configs: Path) -> None:
     write_pooled(mirror)
-    cell = toy_cell(configs)
+    run = toy_run(configs)
     write_official(mirror, OFFICIAL)
-    in_worker = Cell(cell.config)
-    assert in_worker.key == cell.key
+    in_worker = Run(run.config)
+    assert in_worker.key == run.key
     assert in_worker.split_source(0) == "random"
 
 
 def test_keys_of_both_editions_need_no_data(configs: Path, mirror: Path) -> None:
     write_official(mirror, OFFICIAL)
-    official = toy_cell(configs)
+    official = toy_run(configs)
     (mirror / "ida" / "benchmarks.mat").unlink()
-    nothing_at_hand = toy_cell(configs)
-    assert [cell.key for cell in nothing_at_hand.editions()] == [nothing_at_hand.key, official.key]
-    assert len(toy_cell(configs, "data.edition=pooled").editions()) == 1
+    nothing_at_hand = toy_run(configs)
+    assert [run.key for run in nothing_at_hand.editions()] == [nothing_at_hand.key, official.key]
+    assert len(toy_run(configs, "data.edition=pooled").editions()) == 1
     assert registered_digest(POOLED) == CONFIG["expected"]["digest"]
 
 
@@ -228,16 +228,16 @@ def test_recorded_results_are_found_whatever_is_at_hand(
     mirror: Path, configs: Path, tmp_path: Path
 ) -> None:
     write_pooled(mirror)
-    store, cell = Store(tmp_path / "store"), toy_cell(configs)
-    store.write(cell, run_split(cell, 0))
-    (tmp_path / "recorded.jsonl").write_bytes(store.record_path(cell, 0).read_bytes())
+    store, run = Store(tmp_path / "store"), toy_run(configs)
+    store.write(run, run_split(run, 0))
+    (tmp_path / "recorded.jsonl").write_bytes(store.record_path(run, 0).read_bytes())
     recorded = RecordFile(tmp_path / "recorded.jsonl")
     write_official(mirror, OFFICIAL)
-    here = toy_cell(configs)
+    here = toy_run(configs)
     assert recorded.read(here).records == []
-    assert recorded.as_recorded(here).key == cell.key
+    assert recorded.as_recorded(here).key == run.key
     assert len(recorded.read(recorded.as_recorded(here)).records) == 1
-    assert recorded.as_recorded(toy_cell(configs, "algo.C=7")).config.algo["C"] == 7
+    assert recorded.as_recorded(toy_run(configs, "algo.C=7")).config.algo["C"] == 7
 
 
 def test_a_wrong_mirror_does_not_keep_records_from_being_read(
@@ -245,10 +245,10 @@ def test_a_wrong_mirror_does_not_keep_records_from_being_read(
 ) -> None:
     monkeypatch.setenv("MKLBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("MKLBENCH_MIRROR", str(tmp_path / "nowhere"))
-    cell = toy_cell(configs)
-    assert cell.key
+    run = toy_run(configs)
+    assert run.key
     with pytest.raises(InputError, match="MKLBENCH_MIRROR"):
-        load(cell.config.data)
+        load(run.config.data)
 
 
 def test_the_thirteen_sets_share_one_official_file() -> None:

@@ -19,9 +19,9 @@ def measured() -> list[dict[str, str]]:
 def test_the_table_is_that_of_the_benchmark() -> None:
     lines = measured()
     shown = [line for line in PAGE.partition("## Without choosing")[2].splitlines() if "|" in line]
-    cells = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in shown]
-    assert cells[0] == list(lines[0])
-    assert cells[2:] == [list(line.values()) for line in lines]
+    runs = [[run.strip(" `") for run in line.strip("|").split("|")] for line in shown]
+    assert runs[0] == list(lines[0])
+    assert runs[2:] == [list(line.values()) for line in lines]
 
 
 def test_who_is_further_below_an_svc_has_a_reason_there() -> None:

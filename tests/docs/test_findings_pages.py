@@ -29,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 
 @cache
-def cells(table: str) -> dict[tuple[str, str, str], list[Record]]:
+def runs(table: str) -> dict[tuple[str, str, str], list[Record]]:
     found = recorded(table).slots.items()
     return {(place[0], place[1], place[2]): slots.done for place, (_, slots) in found}
 
@@ -48,8 +48,8 @@ def differ(first: list[Record], second: list[Record], field: str) -> float:
 
 def test_learned_weights_on_the_uci_sets() -> None:
     found = [
-        differ(records, cells(UCI)[row, f"{degree}_base", protocol], "rmse")
-        for (row, column, protocol), records in cells(UCI).items()
+        differ(records, runs(UCI)[row, f"{degree}_base", protocol], "rmse")
+        for (row, column, protocol), records in runs(UCI).items()
         for degree, learned in [column.split("_")]
         if learned != "base"
     ]
@@ -64,9 +64,9 @@ def test_learned_weights_on_the_uci_sets() -> None:
 
 def test_degree_2_on_the_uci_sets() -> None:
     found: dict[str, set[float]] = {}
-    for row, column, protocol in cells(UCI):
+    for row, column, protocol in runs(UCI):
         if column == "quadratic_base":
-            pair = cells(UCI)[row, column, protocol], cells(UCI)[row, "linear_base", protocol]
+            pair = runs(UCI)[row, column, protocol], runs(UCI)[row, "linear_base", protocol]
             found.setdefault(row, set()).add(np.sign(differ(*pair, "rmse")))
     helps = {row for row, signs in found.items() if -1 in signs and 1 not in signs}
     hurts = {row for row, signs in found.items() if 1 in signs and -1 not in signs}
@@ -89,7 +89,7 @@ def test_learned_weights_on_reviews() -> None:
     gains = [
         abs(mean(REVIEWS, row, column, protocol, "rmse")
             - mean(REVIEWS, row, "linear_base", protocol, "rmse"))
-        for row, column, protocol in cells(REVIEWS)
+        for row, column, protocol in runs(REVIEWS)
         if column.startswith("linear") and column != "linear_base"
     ]  # fmt: skip
     states(CORTES, f"and on reviews to {max(gains):.3f} in RMSE")
@@ -99,7 +99,7 @@ def test_learned_weights_on_reviews() -> None:
         for degree in ("quadratic", "linear")
     )
     states(CORTES, f"it is worse throughout, {quadratic:.2f} against {linear:.2f} on electronics")
-    for row, column, protocol in cells(REVIEWS):
+    for row, column, protocol in runs(REVIEWS):
         if column == "quadratic_base":
             other = mean(REVIEWS, row, "linear_base", protocol, "rmse")
             assert mean(REVIEWS, row, column, protocol, "rmse") > other
@@ -139,7 +139,7 @@ def test_steps_of_the_projected_gradient() -> None:
 
 
 def of(column: str) -> dict[str, list[Record]]:
-    return {row: records for (row, name, _), records in cells("all_methods").items()
+    return {row: records for (row, name, _), records in runs("all_methods").items()
             if name == column}  # fmt: skip
 
 
@@ -340,7 +340,7 @@ def test_the_claims_on_ikl() -> None:
 def where_two_searches_have_ended(column: str) -> tuple[int, dict[str, Number]]:
     """Return how many fits of IKL have both gaps, below 1e-3, and the kernels of each set."""
     searched = {
-        row: records for (row, *place), records in cells("gehler2008_table1").items()
+        row: records for (row, *place), records in runs("gehler2008_table1").items()
         if place == [column, "paper"] and records[0].family_gap is not None
     }  # fmt: skip
     fits = [record for records in searched.values() for record in records]

@@ -38,7 +38,7 @@ def records(extensions: SimpleNamespace) -> Any:
 
 
 def sizes(extensions: SimpleNamespace, seconds: Any) -> list[Any]:
-    """Return twelve cells of growing n and M, at the times that a function of these gives."""
+    """Return twelve runs of growing n and M, at the times that a function of these gives."""
     return [
         extensions.evidence.Size(n, m, seconds(n, m))
         for n in (100, 200, 400, 800)
@@ -55,7 +55,7 @@ def test_a_law_is_found_again(extensions: SimpleNamespace) -> None:
     assert found.exponents["M"][0] == pytest.approx(0.5)
     assert found.seconds(300, 100) == pytest.approx(1e-6 * 300**1.5 * 10)
     assert found.spread == pytest.approx(1.0)
-    assert found.n_sizes == len(found.cells) == 12
+    assert found.n_sizes == len(found.runs) == 12
 
 
 def test_the_standard_errors_cover_the_law_about_as_often_as_they_say(
@@ -64,16 +64,16 @@ def test_the_standard_errors_cover_the_law_about_as_often_as_they_say(
     generator = np.random.default_rng(0)
     within = 0
     for _ in range(300):
-        cells = sizes(extensions, lambda n, m: n**2.0 * m * np.exp(0.3 * generator.normal()))
-        exponent, error = extensions.evidence.growth(cells).exponents["n"]
+        runs = sizes(extensions, lambda n, m: n**2.0 * m * np.exp(0.3 * generator.normal()))
+        exponent, error = extensions.evidence.growth(runs).exponents["n"]
         within += abs(exponent - 2.0) < error
     assert 0.58 < within / 300 < 0.74  # 66 % with nine degrees of freedom
 
 
-def test_many_cells_of_few_sizes_are_few(extensions: SimpleNamespace) -> None:
-    cells = sizes(extensions, lambda n, m: 1e-3 * n)
-    assert extensions.evidence.growth(cells[:7] * 10) is None
-    assert extensions.evidence.growth(cells[:8] * 10) is not None
+def test_many_runs_of_few_sizes_are_few(extensions: SimpleNamespace) -> None:
+    runs = sizes(extensions, lambda n, m: 1e-3 * n)
+    assert extensions.evidence.growth(runs[:7] * 10) is None
+    assert extensions.evidence.growth(runs[:8] * 10) is not None
 
 
 def test_what_hardly_varies_has_no_exponent(extensions: SimpleNamespace) -> None:
@@ -87,8 +87,8 @@ def test_what_hardly_varies_has_no_exponent(extensions: SimpleNamespace) -> None
 
 def test_families_are_not_mixed_with_banks(records: Any) -> None:
     """IKL learns in families, which have no number of kernels, and on the banks of one table."""
-    cells = records.sizes("ikl")
-    assert len({cell.m is None for cell in cells}) == 1
+    runs = records.sizes("ikl")
+    assert len({run.m is None for run in runs}) == 1
 
 
 # Where a method pays.
@@ -98,7 +98,7 @@ def test_what_is_better_and_worse_is_what_the_table_counts(records: Any) -> None
     """The table is written by the report, the pages by themselves."""
     ranked = TABLE.partition("## Ranks")[2].partition("\n## ")[0]
     rows = [
-        [cell.strip() for cell in line.strip("|").split("|")]
+        [run.strip() for run in line.strip("|").split("|")]
         for line in ranked.splitlines()
         if re.match(r"\| [^\s:]", line) and not line.startswith("| Method")
     ]

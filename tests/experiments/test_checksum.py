@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from experiment_fakes import tiny_cell
+from experiment_fakes import tiny_run
 
 from mklbench import cli
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.checksum import (
     DamagedError,
     DamagedRecordWarning,
@@ -23,22 +22,23 @@ from mklbench.experiments.checksum import (
     with_checksum,
 )
 from mklbench.experiments.evaluation import run_selection, run_split
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import export_records, read_records, write_sums
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 SHARED = ["search=first_splits", "search.splits=2", "search.folds=2", "search.grid.algo.C=[1,2]"]
 
 
 @pytest.fixture(scope="module")
-def cell() -> Cell:
-    return tiny_cell("split.n_splits=2")
+def run() -> Run:
+    return tiny_run("split.n_splits=2")
 
 
 @pytest.fixture(scope="module")
-def done(cell: Cell) -> list[Record]:
-    return [run_split(cell, split) for split in range(2)]
+def done(run: Run) -> list[Record]:
+    return [run_split(run, split) for split in range(2)]
 
 
 @pytest.fixture
@@ -47,12 +47,12 @@ def store(tmp_path: Path) -> Store:
 
 
 @pytest.fixture
-def exported(store: Store, cell: Cell, done: list[Record], tmp_path: Path) -> Path:
+def exported(store: Store, run: Run, done: list[Record], tmp_path: Path) -> Path:
     """A file of the records of both splits."""
     for record in done:
-        store.write(cell, record)
+        store.write(run, record)
     path = tmp_path / "records.jsonl"
-    export_records([cell], store, path)
+    export_records([run], store, path)
     return path
 
 
@@ -64,14 +64,14 @@ def flipped(data: bytes) -> Iterator[bytes]:
 
 
 def test_a_record_with_any_bit_flipped_is_rejected_or_the_same(
-    cell: Cell, done: list[Record]
+    run: Run, done: list[Record]
 ) -> None:
     whole = with_checksum(done[0].to_json()).encode()
     assert verified(whole) == done[0].to_json()
     n_the_same = 0
     for damaged in flipped(whole):
         try:
-            record = Record.from_json(verified(damaged), cell.key, 0)
+            record = Record.from_json(verified(damaged), run.key, 0)
         except DamagedError:
             continue
         assert record == done[0]
@@ -83,7 +83,7 @@ def test_a_record_with_any_bit_flipped_is_rejected_or_the_same(
 def test_a_selection_and_a_description_with_any_bit_flipped_are_rejected_or_the_same(
     store: Store,
 ) -> None:
-    sharing = tiny_cell("split.n_splits=1", *SHARED)
+    sharing = tiny_run("split.n_splits=1", *SHARED)
     store.write_selection(sharing, 0, run_selection(sharing, 0))
     for path in store.directory(sharing).iterdir():
         whole = path.read_bytes()
@@ -106,7 +106,7 @@ def test_the_checksum_is_of_the_content_however_it_is_laid_out(done: list[Record
 
 @pytest.mark.parametrize("name", ["objective", "gap", "accuracy", "svm_calls", "provenance"])
 def test_a_done_record_without_a_result_is_not_done(
-    store: Store, cell: Cell, done: list[Record], name: str, monkeypatch: pytest.MonkeyPatch
+    store: Store, run: Run, done: list[Record], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = done[0].to_json()
     changed = [{key: value for key, value in whole.items() if key != name}]
@@ -115,12 +115,12 @@ def test_a_done_record_without_a_result_is_not_done(
     if name == "accuracy":
         changed = [whole | {"accuracy": None, "rmse": None}]
     for record in changed:
-        path = store.record_path(cell, 0)
+        path = store.record_path(run, 0)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(with_checksum(record))
         monkeypatch.setattr("mklbench.experiments.checksum._named", set())
         with pytest.warns(DamagedRecordWarning, match="it lacks"):
-            assert store.read(cell).status == "missing"
+            assert store.read(run).status == "missing"
         path.unlink()
 
 
@@ -186,14 +186,14 @@ MADE = [fifo, directory, bound_socket, endless_device, loop, empty, huge, nested
 def test_whatever_stands_in_the_place_of_a_file_is_named_and_replaced(
     store: Store, make: Callable[[Path], None], which: str
 ) -> None:
-    sharing = tiny_cell("split.n_splits=2", *SHARED)
+    sharing = tiny_run("split.n_splits=2", *SHARED)
     for split in range(2):
         store.write_selection(sharing, split, run_selection(sharing, split))
     place = store.directory(sharing) / which
     place.unlink(missing_ok=True)
     make(place)
     with pytest.warns(DamagedRecordWarning, match=f"{which} is damaged and counts as missing"):
-        (result,) = run_cells([sharing], store)
+        (result,) = run_all([sharing], store)
     assert result.status == "done"
     verified(place.read_bytes())
     assert not place.is_symlink()
@@ -248,11 +248,11 @@ def test_the_command_line_names_it_in_one_line_and_runs_it_again(
 
 
 def test_a_file_that_is_as_it_is_listed_is_not_checked_line_by_line(
-    cell: Cell, done: list[Record], store: Store, tmp_path: Path
+    run: Run, done: list[Record], store: Store, tmp_path: Path
 ) -> None:
     path = tmp_path / "records.jsonl"
-    store.write(cell, done[0])
-    export_records([cell], store, path)
+    store.write(run, done[0])
+    export_records([run], store, path)
     path.write_text(path.read_text().replace('"n_train": ', '"n_train": 1'))
     write_sums(tmp_path)
     assert len(read_records(path)) == 1
@@ -263,10 +263,10 @@ def test_a_file_that_is_as_it_is_listed_is_not_checked_line_by_line(
 
 @pytest.mark.parametrize("number", ["1e400", "-2.5E+999", "1" + 400 * "0", "NaN"])
 def test_a_number_beyond_doubles_is_damage(
-    cell: Cell, done: list[Record], store: Store, number: str
+    run: Run, done: list[Record], store: Store, number: str
 ) -> None:
-    store.write(cell, done[0])
-    path = store.record_path(cell, 0)
+    store.write(run, done[0])
+    path = store.record_path(run, 0)
     path.write_text(re.sub(r'"fit_seconds": [^,]*', f'"fit_seconds": {number}', path.read_text()))
     with pytest.warns(DamagedRecordWarning, match="its checksum does not match"):
-        assert not store.is_done(cell, 0)
+        assert not store.is_done(run, 0)

@@ -7,7 +7,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from experiment_fakes import tiny_cell
+from experiment_fakes import tiny_run
 from narrowing import present
 
 from mklbench.experiments.evaluation import MOST_ENTRIES, compact, run_split
@@ -56,8 +56,8 @@ def test_what_json_does_not_have_is_none() -> None:
 @pytest.mark.parametrize("algo", ["mkl", "simplemkl", "vskl"])
 def test_a_record_has_the_course_of_its_fit(algo: str) -> None:
     """The last entry is what the record says of the solution, the first is before any step."""
-    cell = tiny_cell(f"algo={algo}", "kernel=feature_gaussians")
-    record = run_split(cell, 0)
+    run = tiny_run(f"algo={algo}", "kernel=feature_gaussians")
+    record = run_split(run, 0)
     course = present(record.descent)
     assert course["svm_calls"][-1] == record.svm_calls
     assert course["objective"][-1] == pytest.approx(record.objective, rel=1e-6)
@@ -69,6 +69,6 @@ def test_a_record_has_the_course_of_its_fit(algo: str) -> None:
 
 
 def test_one_svm_has_no_course() -> None:
-    record = run_split(tiny_cell(), 0)
+    record = run_split(tiny_run(), 0)
     assert record.svm_calls == 1
     assert record.descent is None

@@ -1,4 +1,4 @@
-"""Cells on the splits of a user's file: what is learned from, chosen on and tested on."""
+"""Runs on the splits of a user's file: what is learned from, chosen on and tested on."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from scipy.io import savemat
 from sklearn.svm import SVC
 
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.evaluation import run_selection, run_split
+from mklbench.experiments.run import Run
+from mklbench.experiments.run_checks import check_run
 
 N = 60
 GRID = [0.001, 0.03, 1.0, 30.0]
@@ -56,23 +56,23 @@ def overrides(directory: Path, algo: str = "svm", splits: str = "splits.json") -
     ]
 
 
-def test_a_cell_has_the_rows_of_the_file(files: dict[str, Any]) -> None:
-    cell = Cell.from_overrides(overrides(files["directory"]))
-    assert cell.n_splits == 2
-    check_cell(cell)
+def test_a_run_has_the_rows_of_the_file(files: dict[str, Any]) -> None:
+    run = Run.from_overrides(overrides(files["directory"]))
+    assert run.n_splits == 2
+    check_run(run)
     for index, split in enumerate(files["splits"]):
-        train, test = cell.rows(index)
+        train, test = run.rows(index)
         assert train.tolist() == sorted(split["train"] + split["validation"])
         assert test.tolist() == sorted(split["test"])
-        validation = cell.validation(index)
+        validation = run.validation(index)
         assert validation is not None
         assert train[validation].tolist() == sorted(split["validation"])
-        assert cell.split_source(index) == "file"
+        assert run.split_source(index) == "file"
 
 
 def test_the_validation_part_alone_chooses(files: dict[str, Any]) -> None:
     """The choice is that of scikit-learn's SVM, fitted to one part and tested on the other."""
-    cell = Cell.from_overrides(
+    run = Run.from_overrides(
         [*overrides(files["directory"]), "search=cv", f"search.grid.algo.C={GRID}"]
     )
     for index, split in enumerate(files["splits"]):
@@ -85,45 +85,45 @@ def test_the_validation_part_alone_chooses(files: dict[str, Any]) -> None:
             svm.fit(K[np.ix_(split["train"], split["train"])], files["y"][split["train"]])
             predicted = svm.predict(K[np.ix_(split["validation"], split["train"])])
             scores.append(np.mean(predicted == files["y"][split["validation"]]))
-        found = run_selection(cell, index)
+        found = run_selection(run, index)
         assert found.accuracy == pytest.approx(max(scores))
         assert found.params == {"algo.C": GRID[int(np.argmax(scores))]}
 
 
 def test_the_test_part_is_never_seen_by_the_search(files: dict[str, Any]) -> None:
     lines = [*overrides(files["directory"], "mkl"), "search=cv", "search.grid.algo.C=[0.1,10]"]
-    before = [run_selection(Cell.from_overrides(lines), index) for index in range(2)]
+    before = [run_selection(Run.from_overrides(lines), index) for index in range(2)]
     for index, split in enumerate(files["splits"]):
         y, K = files["y"].copy(), files["K"].copy()
         y[split["test"]] = 3 - y[split["test"]]
         K[np.ix_([0, 1], split["test"], split["test"])] *= 1.01
         write(files["directory"] / "K.mat", K, y)
-        found = run_selection(Cell.from_overrides(lines), index)
+        found = run_selection(Run.from_overrides(lines), index)
         assert (found.params, found.accuracy) == (before[index].params, before[index].accuracy)
 
 
 def test_the_last_fit_is_on_training_and_validation_rows(files: dict[str, Any]) -> None:
-    record = run_split(Cell.from_overrides(overrides(files["directory"], "mkl")), 0)
+    record = run_split(Run.from_overrides(overrides(files["directory"], "mkl")), 0)
     assert (record.status, record.n_train, record.n_test) == ("done", 40, 20)
     assert record.split_source == "file"
 
 
 def test_the_key_is_of_the_rows_and_not_of_the_file(files: dict[str, Any]) -> None:
     directory = files["directory"]
-    key = Cell.from_overrides(overrides(directory)).key
+    key = Run.from_overrides(overrides(directory)).key
     arrays = {
         f"{name}_{k}": rows for k, s in enumerate(files["splits"]) for name, rows in s.items()
     }
     np.savez(directory / "same.npz", **arrays)
-    assert Cell.from_overrides(overrides(directory, splits="same.npz")).key == key
+    assert Run.from_overrides(overrides(directory, splits="same.npz")).key == key
     stated = [*overrides(directory), "split.first_row=0", "split.n_splits=1"]
-    assert Cell.from_overrides(stated).key == key
+    assert Run.from_overrides(stated).key == key
     np.savez(directory / "other.npz", **{k: v for k, v in arrays.items() if "validation" not in k})
-    assert Cell.from_overrides(overrides(directory, splits="other.npz")).key != key
+    assert Run.from_overrides(overrides(directory, splits="other.npz")).key != key
 
 
 def test_drawn_splits_have_the_keys_they_had() -> None:
-    identity = Cell.from_overrides(["algo=svm", "data=sonar"]).identity
+    identity = Run.from_overrides(["algo=svm", "data=sonar"]).identity
     assert set(identity["split"]) == {"name", "test_fraction", "stratified", "scaling", "seed"}
 
 
@@ -131,14 +131,14 @@ def test_rows_that_were_dropped_have_no_number(tmp_path: Path) -> None:
     lines = [f"{k % 7},{'?' if k == 5 else k * 5 % 13},{'ab'[k % 2]}" for k in range(12)]
     (tmp_path / "mine.csv").write_text("\n".join(lines))
     (tmp_path / "s.json").write_text(json.dumps([{"train": [0, 1, 2], "test": [3, 4]}]))
-    cell = Cell.from_overrides(
+    run = Run.from_overrides(
         [
             "algo=svm", "data=csv", f"data.path={tmp_path}/mine.csv", "data.missing='?'",
             "split=file", f"split.path={tmp_path}/s.json",
         ]
     )  # fmt: skip
     with pytest.raises(InputError, match="numbers the rows of the data, and data=csv leaves some"):
-        check_cell(cell)
+        check_run(run)
 
 
 def test_kernels_that_name_their_samples_are_in_the_order_of_the_data(tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_kernels_that_name_their_samples_are_in_the_order_of_the_data(tmp_path: 
         "algo=svm", "data=csv", f"data.path={tmp_path}/labels.csv", "data.drop=[sample]",
         "kernel=grams", "split=stratified70",
     ]  # fmt: skip
-    check_cell(Cell.from_overrides([*stated, f"kernel.files={tmp_path}/K.csv"]))
+    check_run(Run.from_overrides([*stated, f"kernel.files={tmp_path}/K.csv"]))
     for files in ("back.csv", "K.csv,{0}/back.csv"):
         listed = f"kernel.files=[{tmp_path}/{files.format(tmp_path)}]"
         with pytest.raises(InputError, match=r"back\.csv has the samples in another order than"):
-            check_cell(Cell.from_overrides([*stated, listed]))
+            check_run(Run.from_overrides([*stated, listed]))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiment_fakes import TINY, three_classes, tiny_cell
+from experiment_fakes import TINY, three_classes, tiny_run
 from narrowing import present
 from numpy.testing import assert_array_equal
 from sklearn.metrics import roc_auc_score
@@ -21,34 +21,34 @@ from mklbench import config as configs
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.data.splits import folds
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_selection, run_split
 from mklbench.experiments.record import Record, Selection
-from mklbench.experiments.records import CellRecords
+from mklbench.experiments.records import RunRecords
 from mklbench.experiments.rows import COLUMNS, csv_text, summary
+from mklbench.experiments.run import Run
 from mklbench.prediction import DecisionFunction
 from mklbench.report.table.metrics import METRICS
 
 ASKED = "metrics=[roc_auc,f1_macro,neg_brier_score]"
 
 
-def decisions(cell: Cell, split: int) -> tuple[np.ndarray, np.ndarray]:
+def decisions(run: Run, split: int) -> tuple[np.ndarray, np.ndarray]:
     """Return decision values and codes of the test part, everything done the plain way."""
-    data = cell.dataset()
-    train, test = cell.rows(split)
+    data = run.dataset()
+    train, test = run.rows(split)
     scaling = fit_scaling("minmax", data.X[train])
-    operator = configs.kernel(cell.config.kernel)(scaling.transform(data.X[train]))
+    operator = configs.kernel(run.config.kernel)(scaling.transform(data.X[train]))
     solutions = multiclass.fit(
-        configs.algorithm(cell.config.algo), operator, data.y[train], len(data.classes)
+        configs.algorithm(run.config.algo), operator, data.y[train], len(data.classes)
     )
     values = multiclass.decision_function(operator, solutions, scaling.transform(data.X[test]))
     return values, data.y[test]
 
 
 def test_scores_are_kept_with_the_record() -> None:
-    cell = tiny_cell(ASKED)
-    record = run_split(cell, 1)
-    values, codes = decisions(cell, 1)
+    run = tiny_run(ASKED)
+    record = run_split(run, 1)
+    values, codes = decisions(run, 1)
     scores = present(record.scores)
     assert list(scores) == ["roc_auc", "f1_macro", "neg_brier_score"]
     assert scores["roc_auc"] == pytest.approx(roc_auc_score(codes, values))
@@ -57,23 +57,23 @@ def test_scores_are_kept_with_the_record() -> None:
     assert Record.from_json(record.to_json()) == record
 
 
-def test_a_cell_without_metrics_is_the_cell_that_it_was() -> None:
-    plain = tiny_cell()
+def test_a_run_without_metrics_is_the_run_that_it_was() -> None:
+    plain = tiny_run()
     assert plain.config.metrics == ()
-    assert plain.key == tiny_cell("metrics=[]").key != tiny_cell("metrics=[roc_auc]").key
+    assert plain.key == tiny_run("metrics=[]").key != tiny_run("metrics=[roc_auc]").key
     assert run_split(plain, 0).scores is None
-    measured = run_split(tiny_cell(ASKED), 0)
+    measured = run_split(tiny_run(ASKED), 0)
     assert measured.accuracy == run_split(plain, 0).accuracy
     assert measured.objective == run_split(plain, 0).objective
 
 
 def test_a_single_name_needs_no_brackets_and_none_counts_twice() -> None:
-    assert tiny_cell("metrics=roc_auc").metrics == ("roc_auc",)
-    assert tiny_cell("metrics=[f1,roc_auc,f1]").metrics == ("f1", "roc_auc")
+    assert tiny_run("metrics=roc_auc").metrics == ("roc_auc",)
+    assert tiny_run("metrics=[f1,roc_auc,f1]").metrics == ("f1", "roc_auc")
 
 
 def test_support_vectors_and_evaluations_are_counted() -> None:
-    record = run_split(tiny_cell("algo=mkl", "kernel=feature_gaussians", "algo.C=1"), 0)
+    record = run_split(tiny_run("algo=mkl", "kernel=feature_gaussians", "algo.C=1"), 0)
     n_support, n_evaluations = present(record.n_support), present(record.n_evaluations)
     assert 0 < n_support <= present(record.n_train)
     assert n_evaluations == n_support * present(record.n_kernels)
@@ -82,26 +82,26 @@ def test_support_vectors_and_evaluations_are_counted() -> None:
 def test_of_several_classes_each_machine_counts(tmp_path: Path) -> None:
     three_classes(tmp_path / "three.csv")
     given = ["data=csv", f"data.path={tmp_path / 'three.csv'}", "algo=svm", "kernel=gaussian"]
-    record = run_split(Cell.from_overrides([*given, "metrics=[roc_auc_ovr,average_precision]"]), 0)
+    record = run_split(Run.from_overrides([*given, "metrics=[roc_auc_ovr,average_precision]"]), 0)
     assert present(record.n_support) <= present(record.n_evaluations) <= 3 * present(record.n_train)
     assert all(0.9 < present(value) <= 1.0 for value in present(record.scores).values())
 
 
 def test_a_search_by_a_scorer_takes_the_best_of_the_grid() -> None:
     grid = [0.01, 1.0, 100.0]
-    cell = tiny_cell("search=cv", "search.score=roc_auc", f"search.grid.algo.C={grid}")
-    found = run_selection(cell, 0)
-    data, (train, _) = cell.dataset(), cell.rows(0)
+    run = tiny_run("search=cv", "search.score=roc_auc", f"search.grid.algo.C={grid}")
+    found = run_selection(run, 0)
+    data, (train, _) = run.dataset(), run.rows(0)
     X, codes = fit_scaling("minmax", data.X[train]).transform(data.X[train]), data.y[train]
     from mklbench.data.splits import split_seed
 
-    seed = split_seed(cell.data_digest, 0, cell.split_protocol) + 1
+    seed = split_seed(run.data_digest, 0, run.split_protocol) + 1
     means = []
     for C in grid:
         total = 0.0
         for fit_rows, held in folds(codes, 5, seed):
-            operator = configs.kernel(cell.config.kernel)(X[fit_rows])
-            solve = configs.algorithm({**cell.config.algo, "C": C})
+            operator = configs.kernel(run.config.kernel)(X[fit_rows])
+            solve = configs.algorithm({**run.config.algo, "C": C})
             solutions = multiclass.fit(solve, operator, codes[fit_rows], 2)
             values = multiclass.decision_function(operator, solutions, X[held])
             total += len(held) * roc_auc_score(codes[held], values)
@@ -119,8 +119,8 @@ def test_a_selection_by_accuracy_is_written_as_before() -> None:
 
 
 def test_rows_and_summaries_have_a_column_a_score() -> None:
-    cells = [tiny_cell(ASKED), tiny_cell()]
-    results = [CellRecords(cell, [run_split(cell, 0)]) for cell in cells]
+    runs = [tiny_run(ASKED), tiny_run()]
+    results = [RunRecords(run, [run_split(run, 0)]) for run in runs]
     rows = list(csv.DictReader(io.StringIO(csv_text(results))))
     assert list(rows[0]) == [*COLUMNS, "roc_auc", "f1_macro", "neg_brier_score"]
     assert float(rows[0]["roc_auc"]) == present(results[0].records[0].scores)["roc_auc"]
@@ -138,7 +138,7 @@ def test_frames_have_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert frame.roc_auc.between(0.5, 1.0).all()
 
 
-def test_a_table_has_its_cells_measured_by_what_it_shows(
+def test_a_table_has_its_runs_measured_by_what_it_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -168,13 +168,13 @@ def test_a_table_has_its_cells_measured_by_what_it_shows(
     ],
 )
 def test_the_size_of_a_model_is_that_of_the_pickle_of_what_predicts(of: tuple[str, ...]) -> None:
-    cell = tiny_cell(*of, "metrics=[model_bytes,roc_auc]")
-    record = run_split(cell, 0)
-    data, (train, test) = cell.dataset(), cell.rows(0)
+    run = tiny_run(*of, "metrics=[model_bytes,roc_auc]")
+    record = run_split(run, 0)
+    data, (train, test) = run.dataset(), run.rows(0)
     scaling = fit_scaling("minmax", data.X[train])
-    operator = configs.kernel(cell.config.kernel)(scaling.transform(data.X[train]))
+    operator = configs.kernel(run.config.kernel)(scaling.transform(data.X[train]))
     solutions = multiclass.fit(
-        configs.algorithm(cell.config.algo), operator, data.y[train], len(data.classes)
+        configs.algorithm(run.config.algo), operator, data.y[train], len(data.classes)
     )
     model = DecisionFunction.of(operator, solutions)
     pickled = pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL)
@@ -191,14 +191,14 @@ def test_the_size_of_a_model_is_that_of_the_pickle_of_what_predicts(of: tuple[st
 def test_a_larger_model_has_more_bytes() -> None:
     sizes = []
     for C in (0.01, 1000.0):  # the first has all training samples for support vectors
-        record = run_split(tiny_cell(f"algo.C={C}", "metrics=model_bytes"), 0)
+        record = run_split(tiny_run(f"algo.C={C}", "metrics=model_bytes"), 0)
         sizes.append((present(record.n_support), present(record.scores)["model_bytes"]))
     assert sizes[0] > sizes[1]
 
 
 def test_the_size_stands_in_summaries_and_tables() -> None:
-    cell = tiny_cell("metrics=model_bytes")
-    result = CellRecords(cell, [run_split(cell, 0)])
+    run = tiny_run("metrics=model_bytes")
+    result = RunRecords(run, [run_split(run, 0)])
     size = present(present(result.records[0].scores)["model_bytes"])
     assert f" {size:.0f} " in summary([result])
     assert METRICS["model_bytes"].heading == "model size kB"
@@ -216,7 +216,7 @@ def test_kernels_that_cannot_be_pickled_have_no_size(monkeypatch: pytest.MonkeyP
         configs, "kernel", lambda config: lambda X: Unpicklable(X, [kernels.Gaussian(1.0)])
     )
     with pytest.raises(InputError, match="metrics=model_bytes cannot be measured, as the kernels"):
-        run_split(tiny_cell("metrics=model_bytes"), 0)
+        run_split(tiny_run("metrics=model_bytes"), 0)
 
 
 def test_every_scorer_is_a_metric_of_tables() -> None:

@@ -9,7 +9,7 @@ import pytest
 from narrowing import present
 
 from mklbench import cli
-from mklbench.experiments.cell import Cell
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 CONFIG = """
@@ -71,13 +71,13 @@ def test_a_mistake_is_told_with_its_place_and_recorded(
     (tmp_path / "algo").mkdir()
     Path("algo/own_mine.yaml").write_text(CONFIG)
     Path("own_mine.py").write_text(MODULE.format(statement=statement))
-    cell = ["algo=own_mine", "data=wdbc", "split.n_splits=1", f"search={search}"]
-    cell += ["search.grid.algo.C=[1,10]"] if search == "cv" else []
-    assert cli.main(["run", *cell, "results_dir=store", "--config-dir", "."]) == 1
+    run = ["algo=own_mine", "data=wdbc", "split.n_splits=1", f"search={search}"]
+    run += ["search.grid.algo.C=[1,10]"] if search == "cv" else []
+    assert cli.main(["run", *run, "results_dir=store", "--config-dir", "."]) == 1
     told = capsys.readouterr().err
     assert said in told
     line = f'own_mine.py", line 9, in helper\n    {statement}'
     assert (line in told) == ("in helper" in said or "NameError" in said)
-    record = present(Store("store").record(Cell.from_overrides(cell, config_dir="."), 0))
+    record = present(Store("store").record(Run.from_overrides(run, config_dir="."), 0))
     assert said in present(record.error)
     assert record.status == "failed"

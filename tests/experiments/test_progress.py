@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from experiment_fakes import fake_cell
+from experiment_fakes import fake_run
 
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.progress import countdown, progress
 from mklbench.experiments.store import Store
 
@@ -26,9 +26,9 @@ def test_a_countdown_says_what_was_done_and_how_long_it_goes_on(
 
 
 def test_what_has_failed_names_the_file_with_its_traceback(tmp_path: Path) -> None:
-    cell, store = fake_cell(tmp_path, "algo.behaviour=raise"), Store(tmp_path / "store")
+    run, store = fake_run(tmp_path, "algo.behaviour=raise"), Store(tmp_path / "store")
     said = io.StringIO()
-    run_cells([cell], store, progress=progress("lines", said, store))
-    path = store.traceback_path(cell, 0)
+    run_all([run], store, progress=progress("lines", said, store))
+    path = store.traceback_path(run, 0)
     assert f"(traceback: {path})" in said.getvalue()
     assert path.read_text().startswith("Traceback (most recent call last):")

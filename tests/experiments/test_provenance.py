@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from experiment_fakes import tiny_cell
+from experiment_fakes import tiny_run
 
 from mklbench.experiments.checksum import verified, with_checksum
 from mklbench.experiments.evaluation import run_split
@@ -28,7 +28,7 @@ def outside_of_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
 def in_job(monkeypatch: pytest.MonkeyPatch, node: str = "n07", job: str = "12_3") -> Record:
     monkeypatch.setenv(NODE_VARIABLE, node)
     monkeypatch.setenv(JOB_VARIABLE, job)
-    return run_split(tiny_cell(), 0)
+    return run_split(tiny_run(), 0)
 
 
 def test_on_one_machine_a_record_says_neither_node_nor_job() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from experiment_fakes import TINY, tiny_cell
+from experiment_fakes import TINY, tiny_run
 
 from mklbench import cli
 from mklbench import config as configs
@@ -54,11 +54,11 @@ def of_splits(opened: Counter[str]) -> dict[str, int]:
 
 
 def test_a_snapshot_opens_every_file_once(tmp_path: Path, opened: Counter[str]) -> None:
-    cell, store = tiny_cell("split.n_splits=3"), Store(tmp_path)
+    run, store = tiny_run("split.n_splits=3"), Store(tmp_path)
     for split in range(3):
-        store.write(cell, run_split(cell, split))
+        store.write(run, run_split(run, split))
     opened.clear()
-    found = store.read(cell)
+    found = store.read(run)
     assert (found.status, found.missing, len(found.done)) == ("done", [], 3)
     assert opened == {"cell.json": 1, **{f"split-00{split}.json": 1 for split in range(3)}}
 
@@ -78,7 +78,7 @@ def test_a_run_opens_a_finished_split_once_a_phase(
 def test_a_run_opens_a_new_split_thrice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: Counter[str]
 ) -> None:
-    """When it has ended, when its cell has, and to tell how the run ended."""
+    """When it has ended, when its run has, and to tell how the run ended."""
     monkeypatch.chdir(tmp_path)
     assert cli.main(RUN) == 0
     assert max(of_splits(opened).values()) <= 3
@@ -88,7 +88,7 @@ def test_a_run_opens_a_new_split_thrice(
 def test_a_run_makes_a_builder_once_a_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: Path, options: list[str]
 ) -> None:
-    """And once to check the cell before anything is run."""
+    """And once to check the run before anything is run."""
     monkeypatch.chdir(tmp_path)
     assert cli.main([*RUN, *options]) == 0
     n_steps = 5 + (2 if options is SHARED else 0)
@@ -96,7 +96,7 @@ def test_a_run_makes_a_builder_once_a_step(
 
 
 def test_a_search_over_kernels_makes_each_once_a_split(made: Path) -> None:
-    cell = tiny_cell("search=cv", "search.folds=2", "+search.grid.kernel.gamma=[0.5,2]")
-    run_split(cell, 0)
+    run = tiny_run("search=cv", "search.folds=2", "+search.grid.kernel.gamma=[0.5,2]")
+    run_split(run, 0)
     gammas = [json.loads(line)["gamma"] for line in made.read_text().splitlines()]
     assert gammas == [0.5, 2]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from experiment_fakes import tiny_cell
+from experiment_fakes import tiny_run
 
 from mklbench.experiments.checksum import DamagedError, verified, with_checksum
 from mklbench.experiments.evaluation import run_split, unfinished
@@ -20,7 +20,7 @@ RECORDED = sorted((Path(__file__).parents[2] / "results" / "records").glob("*.js
 
 @pytest.fixture(scope="module")
 def done() -> Record:
-    return run_split(tiny_cell(), 0)
+    return run_split(tiny_run(), 0)
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
@@ -58,17 +58,17 @@ def test_a_record_cannot_be_changed(done: Record) -> None:
 
 
 def test_of_a_split_that_failed_every_result_is_stated_as_none() -> None:
-    failed = unfinished(tiny_cell(), 3, "timeout", "too long", "details")
+    failed = unfinished(tiny_run(), 3, "timeout", "too long", "details")
     assert (failed.split, failed.error, failed.traceback) == (3, "too long", "details")
     assert not failed.is_done
     content = failed.to_json()
-    assert set(content) == set(run_split(tiny_cell(), 3).to_json())
+    assert set(content) == set(run_split(tiny_run(), 3).to_json())
     assert {content[name] for name in ("accuracy", "gap", "weights", "n_train")} == {None}
     assert Record.from_json(json.loads(json.dumps(content))) == failed
 
 
 def test_of_an_error_of_several_lines_the_first_is_the_reason(done: Record) -> None:
-    failed = unfinished(tiny_cell(), 0, "failed", "RuntimeError: I fail\non two lines")
+    failed = unfinished(tiny_run(), 0, "failed", "RuntimeError: I fail\non two lines")
     assert failed.reason == "RuntimeError: I fail"
     assert done.reason == ""
 

@@ -6,19 +6,19 @@ import csv
 import io
 
 import pytest
-from experiment_fakes import tiny_cell
+from experiment_fakes import tiny_run
 from report_fakes import record
 
-from mklbench.experiments.records import CellRecords
+from mklbench.experiments.records import RunRecords
 from mklbench.experiments.rows import csv_text, frame, record_row, summary
 
 
-def result(*models: str | None) -> CellRecords:
+def result(*models: str | None) -> RunRecords:
     records = [
         record(split, svm_calls=1, provenance={} if model is None else {"cpu": model})
         for split, model in enumerate(models)
     ]
-    return CellRecords(tiny_cell(f"split.n_splits={len(models)}"), records)
+    return RunRecords(tiny_run(f"split.n_splits={len(models)}"), records)
 
 
 def test_the_summary_names_the_models_where_there_are_several() -> None:

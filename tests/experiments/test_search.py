@@ -11,7 +11,7 @@ from typing import Any, cast
 import experiment_fakes
 import numpy as np
 import pytest
-from experiment_fakes import Call, three_classes, tiny_cell
+from experiment_fakes import Call, three_classes, tiny_run
 from narrowing import present
 from numpy.typing import NDArray
 
@@ -21,11 +21,11 @@ from mklbench.algorithms import mkl, svm
 from mklbench.data.splits import folds
 from mklbench.errors import SingularError
 from mklbench.experiments import search
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.record import Selection
 from mklbench.experiments.responses import Responses
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 from mklbench.kernels import KernelOperator
 from mklbench.kernels.base import Array
@@ -64,7 +64,7 @@ def select(*overrides: str) -> tuple[Selection, list[Counting]]:
         built.append(Counting(configs.kernel(kernel_config)(X)))
         return cast(KernelOperator, built[-1])
 
-    config = tiny_cell(*overrides).config
+    config = tiny_run(*overrides).config
     return search.select(config, build, Responses(codes, 2), SEED), built
 
 
@@ -99,7 +99,7 @@ def test_held_out_rows_are_classified_as_new_samples_are(
     """The search reads them from the Gram matrix of the whole training part."""
     selection, _ = select(*overrides, "search=cv", "search.grid.algo.C=[1]")
     X, codes = problem()
-    config = tiny_cell(*overrides).config
+    config = tiny_run(*overrides).config
     operator, correct = configs.kernel(config.kernel)(X), 0
     for fit_rows, held_out in folds(codes, 5, SEED):
         part = operator.take(fit_rows)
@@ -155,7 +155,7 @@ def test_ties_go_to_the_smaller_C(grid: str, monkeypatch: pytest.MonkeyPatch) ->
 def test_the_choice_of_auto_does_not_depend_on_the_scale_of_the_kernels(scale: float) -> None:
     X, codes = problem()
     K = scale * kernels.gaussian(X, 0.3).combine([1.0])[None]
-    config = tiny_cell("algo=uniform", "search=cv").config
+    config = tiny_run("algo=uniform", "search=cv").config
     chosen = search.select(config, lambda _: kernels.PrecomputedBank(K), Responses(codes, 2), SEED)
     assert chosen.params == {"algo.C": pytest.approx(100.0 / scale)}
     assert chosen.at_border == []
@@ -177,20 +177,20 @@ def test_without_a_grid_nothing_is_done() -> None:
 
 
 def test_the_record_has_what_was_chosen_and_the_refit_uses_it() -> None:
-    cell = tiny_cell("search=cv", "search.grid.algo.C=[0.25]")
-    record = run_split(cell, 0)
+    run = tiny_run("search=cv", "search.grid.algo.C=[0.25]")
+    record = run_split(run, 0)
     assert record.params == {"algo.C": 0.25}
     assert record.C == 0.25
     assert present(record.search_seconds) > 0
-    assert record.accuracy == run_split(tiny_cell("algo.C=0.25"), 0).accuracy
-    assert record.objective == run_split(tiny_cell("algo.C=0.25"), 0).objective
+    assert record.accuracy == run_split(tiny_run("algo.C=0.25"), 0).accuracy
+    assert record.objective == run_split(tiny_run("algo.C=0.25"), 0).objective
 
 
 def test_several_classes_are_searched_as_well(tmp_path: Path) -> None:
     three_classes(tmp_path / "colours.csv")
     data = ["data=csv", f"data.path='{tmp_path}/colours.csv'"]
-    cell = Cell.from_overrides(["algo=svm", "search=cv", *data])
-    record = run_split(cell, 0)
+    run = Run.from_overrides(["algo=svm", "search=cv", *data])
+    record = run_split(run, 0)
     assert present(record.search_accuracy) > 0.9
     assert len(present(record.weights)) == 3
 
@@ -213,13 +213,13 @@ def test_shared_hyperparameters_are_the_medians_of_what_the_first_splits_choose(
     tmp_path: Path,
 ) -> None:
     noisy = ["data.noise_features=6", "split.n_splits=6", *FIRST]
-    searched = tiny_cell(*noisy, "search=cv")
+    searched = tiny_run(*noisy, "search=cv")
     alone = [present(run_split(searched, split).params) for split in range(5)]
     assert len({repr(params) for params in alone}) > 1  # or every rule would do
     shared = {path: sorted(params[path] for params in alone)[2] for path in alone[0]}
     for n_splits in (2, 6):  # the selections do not depend on how many splits are run
-        cell = tiny_cell(*noisy, "search=first_splits", f"split.n_splits={n_splits}")
-        (result,) = run_cells([cell], Store(tmp_path / str(n_splits)))
+        run = tiny_run(*noisy, "search=first_splits", f"split.n_splits={n_splits}")
+        (result,) = run_all([run], Store(tmp_path / str(n_splits)))
         assert [record.params for record in result.records] == [shared] * n_splits
         for record in result.records:
             assert [item["params"] for item in present(record.selections)] == alone
@@ -227,9 +227,9 @@ def test_shared_hyperparameters_are_the_medians_of_what_the_first_splits_choose(
 
 
 def test_shared_hyperparameters_are_used_and_their_cost_is_noted_once(tmp_path: Path) -> None:
-    cell = tiny_cell("search=first_splits", "search.splits=2", "search.grid.algo.C=[0.25]")
-    (result,) = run_cells([cell], Store(tmp_path))
-    fixed = run_split(tiny_cell("algo.C=0.25"), 3)
+    run = tiny_run("search=first_splits", "search.splits=2", "search.grid.algo.C=[0.25]")
+    (result,) = run_all([run], Store(tmp_path))
+    fixed = run_split(tiny_run("algo.C=0.25"), 3)
     assert result.records[3].C == 0.25
     assert result.records[3].objective == fixed.objective
     spent = [item["seconds"] for item in present(result.records[3].selections)]
@@ -274,8 +274,8 @@ def test_entries_that_differ_in_more_than_C_are_paths_of_their_own(
 def test_each_class_starts_at_its_own_weights(calls: list[Call], tmp_path: Path) -> None:
     three_classes(tmp_path / "colours.csv")
     data = ["data=csv", f"data.path='{tmp_path}/colours.csv'", "split.n_splits=1"]
-    cell = Cell.from_overrides(["algo=svm", *WARM, "search.grid.algo.C=[1,2]", *data])
-    record = run_split(cell, 0)
+    run = Run.from_overrides(["algo=svm", *WARM, "search.grid.algo.C=[1,2]", *data])
+    record = run_split(run, 0)
     starts, weights = [call[2] for call in calls], [call[3] for call in calls]
     assert starts[:3] == [None] * 3
     np.testing.assert_array_equal(starts[3:6], weights[:3])  # the C before
@@ -299,7 +299,7 @@ def real_problem() -> tuple[Array, Responses]:
 def select_ridge(*overrides: str) -> Selection:
     """Return the selection for a ridge regression on real targets."""
     X, responses = real_problem()
-    config = tiny_cell("algo=krr", "search=fixed", *overrides).config
+    config = tiny_run("algo=krr", "search=fixed", *overrides).config
 
     def build(kernel_config: Mapping[str, Any]) -> KernelOperator:
         return configs.kernel(kernel_config)(X)
@@ -390,16 +390,16 @@ def test_the_fits_of_a_search_may_have_options_of_their_own(
     monkeypatch.setattr(mkl, "solve", noting)
     select(*grid, override)
     assert set(values) == {value}
-    assert tiny_cell(*grid, override).config.algo[option] != value  # what the fit after it has
-    assert tiny_cell(*grid, override).key != tiny_cell(*grid).key
+    assert tiny_run(*grid, override).config.algo[option] != value  # what the fit after it has
+    assert tiny_run(*grid, override).key != tiny_run(*grid).key
 
 
 def test_a_search_without_options_of_its_fits_keeps_the_keys_of_records() -> None:
-    cell = tiny_cell("search=cv")
-    assert cell.config.search.fits is None
-    assert "fits" not in cell.identity["search"]
-    limit = cell.config.algo["svm_tol"]
-    assert tiny_cell("search=cv", f"+search.fits.algo.svm_tol={limit}").key == cell.key
+    run = tiny_run("search=cv")
+    assert run.config.search.fits is None
+    assert "fits" not in run.identity["search"]
+    limit = run.config.algo["svm_tol"]
+    assert tiny_run("search=cv", f"+search.fits.algo.svm_tol={limit}").key == run.key
 
 
 def test_classes_may_be_searched_by_the_rmse_of_their_decision_values() -> None:
@@ -407,7 +407,7 @@ def test_classes_may_be_searched_by_the_rmse_of_their_decision_values() -> None:
     by_rmse, _ = select(*grid, "search.score=rmse")
     assert by_rmse.accuracy is None
     assert 0 < present(by_rmse.rmse) < 1.5
-    assert tiny_cell(*grid).key != tiny_cell(*grid, "search.score=rmse").key
+    assert tiny_run(*grid).key != tiny_run(*grid, "search.score=rmse").key
 
 
 def test_a_scorer_is_a_mean_over_the_rows_held_out() -> None:
@@ -428,10 +428,10 @@ EARLY = ("algo=qnpkl", "kernel=product", "search=iterations", "search.grid.algo.
 def test_iterations_are_chosen_along_one_descent_as_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    cell = tiny_cell(*EARLY)
-    at_once = run_split(cell, 0)
+    run = tiny_run(*EARLY)
+    at_once = run_split(run, 0)
     monkeypatch.setattr(configs, "path_algorithm", lambda config: None)
-    one_by_one = run_split(cell, 0)
+    one_by_one = run_split(run, 0)
     assert at_once.params == one_by_one.params
     assert set(present(at_once.params)) == {"algo.C", "algo.iterations"}
     assert at_once.search_accuracy == one_by_one.search_accuracy
@@ -441,21 +441,21 @@ def test_ties_go_to_fewer_iterations_before_the_smaller_C(monkeypatch: pytest.Mo
     monkeypatch.setattr(
         multiclass, "predict", lambda decision: np.zeros(len(decision), dtype=np.intp)
     )
-    chosen = run_split(tiny_cell(*EARLY, "search.grid.algo.iterations=[3,null,1]"), 0).params
+    chosen = run_split(tiny_run(*EARLY, "search.grid.algo.iterations=[3,null,1]"), 0).params
     assert chosen == {"algo.C": 1, "algo.iterations": 1}
 
 
 def test_the_choice_of_iterations_never_sees_the_test_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = tiny_cell(*EARLY)
-    train, test = cell.rows(0)
-    clean = run_split(cell, 0)
-    data = cell.dataset()
+    run = tiny_run(*EARLY)
+    train, test = run.rows(0)
+    clean = run_split(run, 0)
+    data = run.dataset()
     X, y = data.X.copy(), data.y.copy()
     X[test] = np.random.default_rng(0).normal(scale=50.0, size=X[test].shape)
     y[test] = 1 - y[test]
-    monkeypatch.setattr(Cell, "dataset", lambda self: replace(data, X=X, y=y))
-    monkeypatch.setattr(Cell, "rows", lambda self, split: (train, test))
-    poisoned = run_split(cell, 0)
+    monkeypatch.setattr(Run, "dataset", lambda self: replace(data, X=X, y=y))
+    monkeypatch.setattr(Run, "rows", lambda self, split: (train, test))
+    poisoned = run_split(run, 0)
     assert poisoned.accuracy != clean.accuracy
     for name in ("params", "search_accuracy", "objective", "weights"):
         assert getattr(poisoned, name) == getattr(clean, name)

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from experiment_fakes import TINY, tiny_cell
+from experiment_fakes import TINY, tiny_run
 
 import mklbench
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.identity import own_code
+from mklbench.experiments.run import Run
 
 PACKAGE = Path(mklbench.__file__).parent
 
@@ -65,7 +65,7 @@ def unload() -> None:
 
 
 def own_key(own: Path, *overrides: str) -> str:
-    return Cell.from_overrides([*TINY, *(overrides or ("algo=mine",))], own).key
+    return Run.from_overrides([*TINY, *(overrides or ("algo=mine",))], own).key
 
 
 class TestCodeFromOutside:
@@ -122,7 +122,7 @@ class TestCodeFromOutside:
         assert own_code(SIMPLEMKL) is None
         assert own_code({"_target_": "functools.partial"}) is None
         assert own_code({"_target_": "numpy.linalg.solve"}) is None
-        assert "code" not in tiny_cell().identity
+        assert "code" not in tiny_run().identity
 
     def test_that_is_edited_between_two_runs_is_run_again(self, own: Path) -> None:
         command = [

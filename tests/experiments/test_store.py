@@ -10,11 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from experiment_fakes import tiny_cell
+from experiment_fakes import tiny_run
 from narrowing import present
 
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_selection, run_split, unfinished
 from mklbench.experiments.record import Ended, Record, Selection
 from mklbench.experiments.records import (
@@ -24,18 +23,19 @@ from mklbench.experiments.records import (
     read_records,
     record_path,
 )
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store, copy_records
 from mklbench.resources import write_atomically
 
 
 @pytest.fixture(scope="module")
-def cell() -> Cell:
-    return tiny_cell("split.n_splits=3")
+def run() -> Run:
+    return tiny_run("split.n_splits=3")
 
 
 @pytest.fixture(scope="module")
-def done(cell: Cell) -> list[Record]:
-    return [run_split(cell, split) for split in range(3)]
+def done(run: Run) -> list[Record]:
+    return [run_split(run, split) for split in range(3)]
 
 
 @pytest.fixture
@@ -43,43 +43,43 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "deep" / "store")
 
 
-def test_a_record_is_read_as_it_was_written(store: Store, cell: Cell, done: list[Record]) -> None:
-    store.write(cell, done[1])
-    assert store.record(cell, 1) == done[1]
-    assert store.read(cell).records == [done[1]]
-    assert store.read(cell).missing == [0, 2]
-    described = json.loads((store.directory(cell) / "cell.json").read_text())
-    assert described["config"] == cell.config.as_dict()
-    assert described["key"] == cell.key
+def test_a_record_is_read_as_it_was_written(store: Store, run: Run, done: list[Record]) -> None:
+    store.write(run, done[1])
+    assert store.record(run, 1) == done[1]
+    assert store.read(run).records == [done[1]]
+    assert store.read(run).missing == [0, 2]
+    described = json.loads((store.directory(run) / "cell.json").read_text())
+    assert described["config"] == run.config.as_dict()
+    assert described["key"] == run.key
 
 
 def test_an_infinite_option_is_described_as_text(store: Store) -> None:
-    infinite = tiny_cell("algo=vskl", "kernel=feature_gaussians", "algo.q=inf")
+    infinite = tiny_run("algo=vskl", "kernel=feature_gaussians", "algo.q=inf")
     store.write(infinite, run_split(infinite, 0))
     described = json.loads((store.directory(infinite) / "cell.json").read_text())
     assert described["config"]["algo"]["q"] == "inf"
     assert present(store.record(infinite, 0)).is_done
 
 
-def test_the_directory_says_what_it_holds(store: Store, cell: Cell, done: list[Record]) -> None:
-    store.write(cell, done[0])
-    assert [path.name for path in store.path.iterdir()] == [f"svm-gaussian-twonorm-{cell.key}"]
-    files = sorted(path.name for path in store.directory(cell).iterdir())
+def test_the_directory_says_what_it_holds(store: Store, run: Run, done: list[Record]) -> None:
+    store.write(run, done[0])
+    assert [path.name for path in store.path.iterdir()] == [f"svm-gaussian-twonorm-{run.key}"]
+    files = sorted(path.name for path in store.directory(run).iterdir())
     assert files == ["cell.json", "split-000.json"]
 
 
 def test_a_traceback_stands_in_a_file_until_the_split_is_done(
-    store: Store, cell: Cell, done: list[Record]
+    store: Store, run: Run, done: list[Record]
 ) -> None:
-    failed = unfinished(cell, 1, "failed", "ValueError: x", "Traceback ...\nValueError: x\n")
-    path = store.traceback_path(cell, 1)
-    store.write(cell, failed)
-    assert path.parent == store.directory(cell)
+    failed = unfinished(run, 1, "failed", "ValueError: x", "Traceback ...\nValueError: x\n")
+    path = store.traceback_path(run, 1)
+    store.write(run, failed)
+    assert path.parent == store.directory(run)
     assert path.read_text() == failed.traceback
-    assert store.read(cell).records == [failed]
-    store.write(cell, done[1])
+    assert store.read(run).records == [failed]
+    store.write(run, done[1])
     assert not path.exists()
-    assert store.read(cell).records == [done[1]]
+    assert store.read(run).records == [done[1]]
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_a_traceback_stands_in_a_file_until_the_split_is_done(
         (["timeout", "failed"], "failed"),
     ],
 )
-def test_a_cell_is_done_only_if_every_split_is(
-    store: Store, cell: Cell, done: list[Record], ends: list[Ended], status: str
+def test_a_run_is_done_only_if_every_split_is(
+    store: Store, run: Run, done: list[Record], ends: list[Ended], status: str
 ) -> None:
     for split, end in enumerate(ends):
-        bad = unfinished(cell, split, end, "for the test")
-        store.write(cell, done[split] if end == "done" else bad)
-    assert store.read(cell).status == status
+        bad = unfinished(run, split, end, "for the test")
+        store.write(run, done[split] if end == "done" else bad)
+    assert store.read(run).status == status
 
 
 @pytest.mark.parametrize(
@@ -116,60 +116,58 @@ def test_a_cell_is_done_only_if_every_split_is(
     ],
 )
 def test_what_cannot_be_read_counts_as_missing(
-    store: Store, cell: Cell, done: list[Record], content: bytes
+    store: Store, run: Run, done: list[Record], content: bytes
 ) -> None:
-    store.write(cell, done[0])
-    store.record_path(cell, 0).write_bytes(content)
-    assert store.record(cell, 0) is None
-    assert store.read(cell).status == "missing"
-    store.write(cell, done[0])
-    assert store.read(cell).status == "incomplete"
+    store.write(run, done[0])
+    store.record_path(run, 0).write_bytes(content)
+    assert store.record(run, 0) is None
+    assert store.read(run).status == "missing"
+    store.write(run, done[0])
+    assert store.read(run).status == "incomplete"
 
 
 @pytest.mark.parametrize("change", [{"schema": 0}, {"split": 1}, {"status": "perhaps"}])
 def test_a_record_of_another_kind_counts_as_missing(
-    store: Store, cell: Cell, done: list[Record], change: dict[str, int] | dict[str, str]
+    store: Store, run: Run, done: list[Record], change: dict[str, int] | dict[str, str]
 ) -> None:
-    store.write(cell, done[0])
-    store.record_path(cell, 0).write_text(json.dumps(done[0].to_json() | change))
-    assert store.read(cell).missing == [0, 1, 2]
+    store.write(run, done[0])
+    store.record_path(run, 0).write_text(json.dumps(done[0].to_json() | change))
+    assert store.read(run).missing == [0, 1, 2]
 
 
-def test_a_directory_in_place_of_a_record_counts_as_missing(store: Store, cell: Cell) -> None:
-    store.record_path(cell, 0).mkdir(parents=True)
-    assert store.read(cell).missing == [0, 1, 2]
+def test_a_directory_in_place_of_a_record_counts_as_missing(store: Store, run: Run) -> None:
+    store.record_path(run, 0).mkdir(parents=True)
+    assert store.read(run).missing == [0, 1, 2]
 
 
-def test_a_finished_split_is_never_replaced(store: Store, cell: Cell, done: list[Record]) -> None:
-    store.write(cell, done[0])
-    store.write(cell, unfinished(cell, 0, "failed", "later"))
-    store.write(cell, replace(done[0], accuracy=0.0))
-    assert store.record(cell, 0) == done[0]
+def test_a_finished_split_is_never_replaced(store: Store, run: Run, done: list[Record]) -> None:
+    store.write(run, done[0])
+    store.write(run, unfinished(run, 0, "failed", "later"))
+    store.write(run, replace(done[0], accuracy=0.0))
+    assert store.record(run, 0) == done[0]
 
 
-def test_a_failed_split_is_replaced_by_a_result(
-    store: Store, cell: Cell, done: list[Record]
-) -> None:
-    store.write(cell, unfinished(cell, 0, "failed", "at first"))
-    store.write(cell, done[0])
-    assert store.record(cell, 0) == done[0]
+def test_a_failed_split_is_replaced_by_a_result(store: Store, run: Run, done: list[Record]) -> None:
+    store.write(run, unfinished(run, 0, "failed", "at first"))
+    store.write(run, done[0])
+    assert store.record(run, 0) == done[0]
 
 
-def test_more_splits_keep_the_ones_there_are(store: Store, cell: Cell, done: list[Record]) -> None:
+def test_more_splits_keep_the_ones_there_are(store: Store, run: Run, done: list[Record]) -> None:
     for record in done:
-        store.write(cell, record)
-    longer = tiny_cell("split.n_splits=5")
+        store.write(run, record)
+    longer = tiny_run("split.n_splits=5")
     assert store.read(longer).missing == [3, 4]
     assert store.read(longer).status == "incomplete"
 
 
 @pytest.mark.parametrize("place", ["/proc/nowhere", "{tmp}/file/store", "{tmp}/file"])
 def test_a_store_that_cannot_be_written_is_one_sentence(
-    tmp_path: Path, cell: Cell, done: list[Record], place: str
+    tmp_path: Path, run: Run, done: list[Record], place: str
 ) -> None:
     (tmp_path / "file").write_text("")
     store = Store(place.format(tmp=tmp_path))
-    for act in (store.check_writable, lambda: store.write(cell, done[0])):
+    for act in (store.check_writable, lambda: store.write(run, done[0])):
         with pytest.raises(InputError, match=r"^results_dir=[^\n]*\.$"):
             act()
 
@@ -219,39 +217,39 @@ def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
 
 
 def test_an_export_has_the_same_records(
-    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+    store: Store, run: Run, done: list[Record], tmp_path: Path
 ) -> None:
-    other = tiny_cell("algo.C=3", "split.n_splits=1")
+    other = tiny_run("algo.C=3", "split.n_splits=1")
     for record in reversed(done):
-        store.write(cell, record)
-    assert export_records([cell, other], store, tmp_path / "records.jsonl") == 3
+        store.write(run, record)
+    assert export_records([run, other], store, tmp_path / "records.jsonl") == 3
     assert read_records(tmp_path / "records.jsonl") == done
     exported = RecordFile(tmp_path / "records.jsonl")
-    assert exported.read(cell).records == store.read(cell).records
-    assert exported.read(cell).status == "done"
+    assert exported.read(run).records == store.read(run).records
+    assert exported.read(run).status == "done"
     assert exported.read(other).status == "missing"
 
 
 def test_records_are_written_packed_without_loss(
-    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+    store: Store, run: Run, done: list[Record], tmp_path: Path
 ) -> None:
     for record in done:
-        store.write(cell, record)
+        store.write(run, record)
     packed = tmp_path / "tiny.jsonl.xz"
-    assert export_records([cell], store, packed) == len(done)
+    assert export_records([run], store, packed) == len(done)
     assert record_path(tmp_path, "tiny") == packed
     assert read_records(packed) == done
     first = packed.read_bytes()
-    export_records([cell], RecordFile(packed), packed)
+    export_records([run], RecordFile(packed), packed)
     assert packed.read_bytes() == first
 
 
 def test_packed_records_that_are_damaged_are_one_sentence(
-    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+    store: Store, run: Run, done: list[Record], tmp_path: Path
 ) -> None:
-    store.write(cell, done[0])
+    store.write(run, done[0])
     plain, packed = tmp_path / "tiny.jsonl", tmp_path / "tiny.jsonl.xz"
-    export_records([cell], store, plain)
+    export_records([run], store, plain)
     content = bytearray(lzma.compress(plain.read_bytes()))
     for position in (20, len(content) // 2, len(content) - 1):  # head, content, and the end
         packed.write_bytes(
@@ -265,38 +263,38 @@ def test_packed_records_that_are_damaged_are_one_sentence(
 
 
 def test_damaged_lines_of_an_export_are_passed_over(
-    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+    store: Store, run: Run, done: list[Record], tmp_path: Path
 ) -> None:
-    store.write(cell, done[0])
+    store.write(run, done[0])
     path = tmp_path / "records.jsonl"
-    export_records([cell], store, path)
+    export_records([run], store, path)
     path.write_text("{half a li\n[]\n\n" + path.read_text() + '{"schema": 1}\n')
     assert read_records(path) == [done[0]]
 
 
 def test_an_export_that_cannot_be_read_or_written_is_one_sentence(
-    store: Store, cell: Cell, tmp_path: Path
+    store: Store, run: Run, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         RecordFile(tmp_path / "nothing.jsonl")
     with pytest.raises(InputError, match="cannot be written"):
-        export_records([cell], store, tmp_path / "no" / "directory.jsonl")
+        export_records([run], store, tmp_path / "no" / "directory.jsonl")
 
 
 @pytest.fixture(scope="module")
-def sharing() -> Cell:
-    """A cell of three splits whose hyperparameters are chosen on two."""
+def sharing() -> Run:
+    """A run of three splits whose hyperparameters are chosen on two."""
     grid = ["search.splits=2", "search.folds=2", "search.grid.algo.C=[1,2]"]
-    return tiny_cell("split.n_splits=3", "search=first_splits", *grid)
+    return tiny_run("split.n_splits=3", "search=first_splits", *grid)
 
 
 @pytest.fixture(scope="module")
-def selections(sharing: Cell) -> dict[int, Selection]:
+def selections(sharing: Run) -> dict[int, Selection]:
     return {split: run_selection(sharing, split) for split in range(2)}
 
 
 def test_selections_are_read_as_they_were_written(
-    store: Store, sharing: Cell, selections: dict[int, Selection]
+    store: Store, sharing: Run, selections: dict[int, Selection]
 ) -> None:
     store.write_selection(sharing, 1, selections[1])
     assert store.selections(sharing) == {1: selections[1]}
@@ -308,7 +306,7 @@ def test_selections_are_read_as_they_were_written(
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": 2, "split": 0, "key": "another"}'])
 def test_a_selection_that_cannot_be_read_counts_as_missing(
-    store: Store, sharing: Cell, selections: dict[int, Selection], content: str
+    store: Store, sharing: Run, selections: dict[int, Selection], content: str
 ) -> None:
     store.write_selection(sharing, 0, selections[0])
     store.selection_path(sharing, 0).write_text(content)
@@ -316,7 +314,7 @@ def test_a_selection_that_cannot_be_read_counts_as_missing(
 
 
 def test_any_finished_record_carries_the_selections(
-    store: Store, sharing: Cell, selections: dict[int, Selection], tmp_path: Path
+    store: Store, sharing: Run, selections: dict[int, Selection], tmp_path: Path
 ) -> None:
     store.write(sharing, run_split(sharing, 2, selections))
     assert store.selections(sharing) == selections
@@ -325,30 +323,30 @@ def test_any_finished_record_carries_the_selections(
 
 
 def test_finished_records_are_copied_and_nothing_else(
-    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+    store: Store, run: Run, done: list[Record], tmp_path: Path
 ) -> None:
     other = Store(tmp_path / "other")
-    other.write(cell, replace(done[0], accuracy=0.0))
-    other.write(cell, done[1])
-    other.write(cell, unfinished(cell, 2, "failed", "for the test"))
-    store.write(cell, done[0])
-    assert copy_records([cell, tiny_cell("algo.C=3")], other, store) == 1
-    assert store.read(cell).records == done[:2]
-    assert copy_records([cell], other, store) == 0
+    other.write(run, replace(done[0], accuracy=0.0))
+    other.write(run, done[1])
+    other.write(run, unfinished(run, 2, "failed", "for the test"))
+    store.write(run, done[0])
+    assert copy_records([run, tiny_run("algo.C=3")], other, store) == 1
+    assert store.read(run).records == done[:2]
+    assert copy_records([run], other, store) == 0
 
 
-def test_all_records_are_those_of_the_cells_by_split(
-    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+def test_all_records_are_those_of_the_runs_by_split(
+    store: Store, run: Run, done: list[Record], tmp_path: Path
 ) -> None:
     other = Store(tmp_path / "other")
     for record in reversed(done):
-        store.write(cell, record)
-    copy_records([tiny_cell("algo.C=3"), cell], store, other)
+        store.write(run, record)
+    copy_records([tiny_run("algo.C=3"), run], store, other)
     assert [record.split for record in other.all_records()] == [record.split for record in done]
 
 
 def test_records_of_another_choice_of_hyperparameters_are_not_mixed(
-    store: Store, sharing: Cell, selections: dict[int, Selection], tmp_path: Path
+    store: Store, sharing: Run, selections: dict[int, Selection], tmp_path: Path
 ) -> None:
     other = Store(tmp_path / "other")
     other.write(sharing, run_split(sharing, 0, selections))
@@ -360,13 +358,13 @@ def test_records_of_another_choice_of_hyperparameters_are_not_mixed(
 
 
 def test_of_several_sources_the_first_with_a_result_counts(
-    store: Store, cell: Cell, done: list[Record], tmp_path: Path
+    store: Store, run: Run, done: list[Record], tmp_path: Path
 ) -> None:
     other = Store(tmp_path / "other")
-    store.write(cell, done[0])
-    store.write(cell, unfinished(cell, 1, "failed", "here"))
-    other.write(cell, replace(done[0], accuracy=0.0))
-    other.write(cell, done[1])
+    store.write(run, done[0])
+    store.write(run, unfinished(run, 1, "failed", "here"))
+    other.write(run, replace(done[0], accuracy=0.0))
+    other.write(run, done[1])
     both = Layers([store, other])
-    assert both.read(cell).records == done[:2]
-    assert both.read(cell).missing == [2]
+    assert both.read(run).records == done[:2]
+    assert both.read(run).missing == [2]

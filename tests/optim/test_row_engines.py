@@ -50,7 +50,7 @@ def test_engines_that_are_kept_leave_the_next_its_threads(
 
 
 @pytest.mark.parametrize(("C", "threads"), [(["algo.C=1"], 3), (["-m", "algo.C=1,2"], 1)])
-def test_a_single_cell_has_all_and_one_of_several_has_one(
+def test_a_single_run_has_all_and_one_of_several_has_one(
     C: list[str], threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

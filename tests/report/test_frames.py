@@ -135,8 +135,8 @@ def test_tables_of_ones_own_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.chdir(tmp_path)
     (tmp_path / "configs" / "table").mkdir(parents=True)
     (tmp_path / "configs" / "table" / "own.yaml").write_text(TINY_TABLE, encoding="utf-8")
-    cell = ["data=twonorm", "data.n_samples=60", "kernel=gaussian", "algo=svm", "split.n_splits=1"]
-    assert cli.main(["run", *cell, "results_dir=store", "progress=none"]) == 0
+    run = ["data=twonorm", "data.n_samples=60", "kernel=gaussian", "algo=svm", "split.n_splits=1"]
+    assert cli.main(["run", *run, "results_dir=store", "progress=none"]) == 0
     frame = mklbench.records("own", store="store", config_dir="configs")
     found = frame[frame.status != "missing"]
     assert len(frame) == 8

@@ -10,7 +10,7 @@ import pytest
 from report_fakes import found
 
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
+from mklbench.experiments.run import Run
 from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.baseline import Standing
 from mklbench.report.loading import load_table, read_table, table_names
@@ -56,7 +56,7 @@ FIGURE = "figures: [{{name: f, kind: growth, title: F, columns: {}, metric: {}}}
 
 
 @pytest.mark.parametrize("name", table_names())
-def test_every_table_loads_and_has_cells(name: str) -> None:
+def test_every_table_loads_and_has_runs(name: str) -> None:
     table = load_table(name)
     places = [slot.place for slot in table.slots()]
     assert places
@@ -139,13 +139,13 @@ def test_table_of_gehler_has_the_paper_s_splits_and_widths(
 ) -> None:
     table = load_table("gehler2008_table1")
     slots = {s.column.name: s for s in table.slots() if s.place[::2] == (row, "paper")}
-    svm = Cell.from_overrides(slots["svm"].overrides)
+    svm = Run.from_overrides(slots["svm"].overrides)
     assert svm.config.search.name == search
     assert svm.n_splits == table.published_n_splits_of(slots["svm"].row) == n_splits
     gammas = svm.config.search.grid["kernel.gamma"]
     assert gammas == pytest.approx([1 / width**2 for width in widths])
     for column in ("mkl_single", "mkl_separate"):
-        config = Cell.from_overrides(slots[column].overrides).config
+        config = Run.from_overrides(slots[column].overrides).config
         assert config.kernel["widths"] == widths
 
 
@@ -167,13 +167,13 @@ def test_baseline_of_gehler_marks_what_the_paper_s_text_says() -> None:
 
 
 def test_every_override_composes() -> None:
-    """Compose as many cells as it takes to have seen every override of the tables."""
+    """Compose as many runs as it takes to have seen every override of the tables."""
     seen: set[str] = set()
     for name in table_names():
         for slot in load_table(name).slots():
             if not seen.issuperset(slot.overrides):
                 seen.update(slot.overrides)
-                assert Cell.from_overrides(slot.overrides).n_splits > 0, slot.place
+                assert Run.from_overrides(slot.overrides).n_splits > 0, slot.place
 
 
 def test_overrides_go_from_the_general_to_the_special() -> None:

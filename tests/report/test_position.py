@@ -6,12 +6,12 @@ import pytest
 from narrowing import present
 from report_fakes import records
 
-from mklbench.experiments.cell import Cell
+from mklbench.experiments.run import Run
 from mklbench.report.position import Position, position_of
 
 
 def position(*overrides: str) -> Position | None:
-    return position_of(Cell.from_overrides(overrides))
+    return position_of(Run.from_overrides(overrides))
 
 
 def test_a_run_that_is_a_position_is_judged_under_its_protocol() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from mklbench import resources
-from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.analysis.places import RunFinder, recorded_source
 from mklbench.report.loading import load_table
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", resources.choices("table"))
-def test_the_cells_of_a_table_are_those_recorded(name: str) -> None:
+def test_the_runs_of_a_table_are_those_recorded(name: str) -> None:
     table = load_table(name)
     recorded = recorded_source(table)
-    finder = CellFinder(recorded)
-    assert {finder.cell(slot).key for slot in table.slots()} == recorded.keys
+    finder = RunFinder(recorded)
+    assert {finder.run(slot).key for slot in table.slots()} == recorded.keys

@@ -78,17 +78,17 @@ def test_the_recorded_table_is_that_of_the_records(name: str) -> None:
 
 @pytest.mark.parametrize("name", table_names())
 def test_every_fit_that_ended_early_is_in_the_table_that_has_it(name: str) -> None:
-    by_cell = Counter[tuple[int, str]]()
-    n_cells = 0
+    by_run = Counter[tuple[int, str]]()
+    n_runs = 0
     for line in lines_of(name):
-        n_cells += line.split == 0
-        by_cell[n_cells, line.key] += line.converged is False
+        n_runs += line.split == 0
+        by_run[n_runs, line.key] += line.converged is False
     with (ROOT / "results" / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         lines = {
             (line["row"], line["column"], line["protocol"]): line for line in csv.DictReader(file)
         }
     counts = [int(line["n_stopped"]) for line in lines.values()]
-    assert sorted(filter(None, counts)) == sorted(filter(None, by_cell.values()))
+    assert sorted(filter(None, counts)) == sorted(filter(None, by_run.values()))
 
 
 # The findings, and the README.

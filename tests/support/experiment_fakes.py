@@ -1,4 +1,4 @@
-"""An algorithm that misbehaves on demand, and small cells for the tests of the experiments."""
+"""An algorithm that misbehaves on demand, and small runs for the tests of the experiments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mklbench.algorithms import svm
-from mklbench.experiments.cell import Cell
+from mklbench.experiments.run import Run
 from mklbench.kernels import PrecomputedBank
 from mklbench.solution import Solution
 
@@ -34,7 +34,7 @@ seconds: 0.0
 log: null
 """
 
-# A cell that is run in a moment, on a set that needs no download.
+# A run that is run in a moment, on a set that needs no download.
 TINY = (
     "data=twonorm",
     "data.n_samples=60",
@@ -128,15 +128,15 @@ def fake_configs(directory: Path) -> Path:
     return configs
 
 
-def fake_cell(directory: Path, *overrides: str) -> Cell:
-    """Return a tiny cell of the fake algorithm."""
-    return Cell.from_overrides([*TINY, "algo=fake", *overrides], fake_configs(directory))
+def fake_run(directory: Path, *overrides: str) -> Run:
+    """Return a tiny run of the fake algorithm."""
+    return Run.from_overrides([*TINY, "algo=fake", *overrides], fake_configs(directory))
 
 
 @cache
-def tiny_cell(*overrides: str) -> Cell:
-    """Return a tiny cell of the plain SVM."""
-    return Cell.from_overrides([*TINY, "algo=svm", *overrides])
+def tiny_run(*overrides: str) -> Run:
+    """Return a tiny run of the plain SVM."""
+    return Run.from_overrides([*TINY, "algo=svm", *overrides])
 
 
 def three_classes(path: Path) -> None:

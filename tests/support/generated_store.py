@@ -1,4 +1,4 @@
-"""A store of any size, in seconds: real cells, with records in the shape of recorded ones."""
+"""A store of any size, in seconds: real runs, with records in the shape of recorded ones."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from benchmarks.output import RESULTS
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import read_records
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 from mklbench.resources import write_atomically
 
@@ -24,33 +24,33 @@ _N_SHAPES = 500
 _CELL = ("algo=svm", "data=wdbc")
 
 
-def generate(path: Path, n_cells: int, n_splits: int) -> tuple[Store, list[Cell]]:
-    """Make a store of `n_cells` cells with `n_splits` splits each; return it with its cells.
+def generate(path: Path, n_runs: int, n_splits: int) -> tuple[Store, list[Run]]:
+    """Make a store of `n_runs` runs with `n_splits` splits each; return it with its runs.
 
-    The cells are those of a sweep over C. Their records are those of a paper's table, in turn,
-    under the key of the cell: nothing is fitted.
+    The runs are those of a sweep over C. Their records are those of a paper's table, in turn,
+    under the key of the run: nothing is fitted.
     """
     store = Store(path)
     short = ["algo=svm", "data=wdbc", f"split.n_splits={n_splits}"]
-    cells = [Cell.from_overrides([*short, f"algo.C={C}"]) for C in range(1, n_cells + 1)]
+    runs = [Run.from_overrides([*short, f"algo.C={C}"]) for C in range(1, n_runs + 1)]
     shapes = cycle(islice(read_records(_RECORDED), _N_SHAPES))
-    for cell in cells:
-        store.describe(cell)
-        for record in _records(cell, shapes):
-            place = store.record_path(cell, record.split)
+    for run in runs:
+        store.describe(run)
+        for record in _records(run, shapes):
+            place = store.record_path(run, record.split)
             write_atomically(place, with_checksum(record.to_json()), durable=False)
-    return store, cells
+    return store, runs
 
 
-def _records(cell: Cell, shapes: Iterator[Record]) -> Iterator[Record]:
-    for split in range(cell.n_splits):
+def _records(run: Run, shapes: Iterator[Record]) -> Iterator[Record]:
+    for split in range(run.n_splits):
         record = replace(
             next(shapes),
-            key=cell.key,
-            algo=cell.algo,
-            kernel=cell.kernel,
-            data=cell.data,
-            search=cell.search,
+            key=run.key,
+            algo=run.algo,
+            kernel=run.kernel,
+            data=run.data,
+            search=run.search,
             split=split,
         )
         if split % ONE_IN == 1:

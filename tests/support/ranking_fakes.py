@@ -40,7 +40,7 @@ def table(**changes: object) -> PaperTable:
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
-def cell(slot: Slot) -> SlotRecords:
+def run(slot: Slot) -> SlotRecords:
     """Return ten splits around the level of the method; sets differ more than methods do."""
     noise = np.random.default_rng(100 + SETS.index(slot.row.name)).normal(0, 0.01, 10)
     own = np.random.default_rng(len(slot.column.name)).normal(0, 0.002, 10)
@@ -52,4 +52,4 @@ def cell(slot: Slot) -> SlotRecords:
 
 
 def report(**changes: object) -> Report:
-    return assemble(table(**changes), cell)
+    return assemble(table(**changes), run)

@@ -12,10 +12,10 @@ import pytest
 
 from mklbench import resources
 from mklbench.config import RunConfig, SearchConfig, SplitConfig
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.record import Record
-from mklbench.experiments.records import CellRecords, RecordSource
+from mklbench.experiments.records import RecordSource, RunRecords
+from mklbench.experiments.run import Run
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.analysis.places import slot_records
 from mklbench.report.document import Document
@@ -37,7 +37,7 @@ PROVENANCE = {
     "time": "2024-05-06T07:08:09+00:00",
 }
 
-# A table whose four cells run in a moment, on sets that need no download.
+# A table whose four runs run in a moment, on sets that need no download.
 TINY_TABLE = """\
 title: "A tiny table"
 citation: "Nobody, nowhere."
@@ -95,19 +95,19 @@ def records(n: int = 20, **changes: Any) -> list[Record]:
 
 
 class ListedRecords(RecordSource):
-    """The records given, whatever the cell."""
+    """The records given, whatever the run."""
 
     def __init__(self, listed: Sequence[Record]) -> None:
         self._listed = list(listed)
 
-    def read(self, cell: Cell) -> CellRecords:
-        return CellRecords(cell, self._listed, {})
+    def read(self, run: Run) -> RunRecords:
+        return RunRecords(run, self._listed, {})
 
 
 def found(listed: Sequence[Record], n_splits: int = 20) -> SlotRecords:
-    """What a source with the records given has of a cell of `n_splits` splits."""
-    cell = Cell(RunConfig({"tol": 1e-3}, {}, {}, SplitConfig(n_splits=n_splits), SearchConfig()))
-    return slot_records(cell, ListedRecords(listed))
+    """What a source with the records given has of a run of `n_splits` splits."""
+    run = Run(RunConfig({"tol": 1e-3}, {}, {}, SplitConfig(n_splits=n_splits), SearchConfig()))
+    return slot_records(run, ListedRecords(listed))
 
 
 class FakeFinder:

@@ -21,17 +21,17 @@ def lines_of(name: str) -> list[Record]:
 
 @cache
 def recorded(name: str) -> Report:
-    """The recorded table, its cells in the order in which they were exported.
+    """The recorded table, its runs in the order in which they were exported.
 
     So nothing has to be composed, which takes a minute for all tables.
     """
     table = load_table(name)
-    cells: list[list[Record]] = []
+    runs: list[list[Record]] = []
     for line in lines_of(name):
         if line.split == 0:
-            cells.append([])
-        cells[-1].append(line)
-    of_place = {s.place: cell for s, cell in zip(table.slots(), cells, strict=True)}
+            runs.append([])
+        runs[-1].append(line)
+    of_place = {s.place: run for s, run in zip(table.slots(), runs, strict=True)}
 
     def find(slot: Slot) -> SlotRecords:
         found = of_place[slot.place]
@@ -40,7 +40,7 @@ def recorded(name: str) -> Report:
         if "timeout" not in ends:
             return SlotRecords("done", found, len(found))
         # Splits that were not begun have no line; other columns have as many.
-        n_splits = max(len(cell) for place, cell in of_place.items() if place[0] == slot.place[0])
+        n_splits = max(len(run) for place, run in of_place.items() if place[0] == slot.place[0])
         return SlotRecords("timeout", found, n_splits)
 
     return assemble(table, find)

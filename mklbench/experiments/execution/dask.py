@@ -12,8 +12,8 @@ from typing import Any
 
 from mklbench import __version__, extras
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 # Seconds to wait for a scheduler.
@@ -75,7 +75,7 @@ class Dask(Remote):
         workers = self._client.scheduler_info(n_workers=-1)["workers"]
         return max(sum(worker["nthreads"] for worker in workers.values()), 1)
 
-    def prepare(self, cells: Sequence[Cell], store: Store) -> None:
+    def prepare(self, runs: Sequence[Run], store: Store) -> None:
         """Connect, and raise InputError unless the workers have our version and see the store."""
         if self._client is not None:
             return

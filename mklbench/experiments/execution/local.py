@@ -27,12 +27,12 @@ from multiprocessing.connection import Connection, wait
 from typing import BinaryIO, NoReturn
 
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.pending import LOOK_AGAIN, Pending, Stamp
 from mklbench.experiments.execution.steps import Step, give_up, take
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Ended
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store, StoreError
 from mklbench.optim.row_engines import allowing, n_threads
 
@@ -83,7 +83,7 @@ class Local:
     def __init__(self, jobs: int = 1, timeout: float | None = None) -> None:
         self.at_once, self.timeout, self.job = jobs, timeout, Job()
 
-    def prepare(self, cells: Sequence[Cell], store: Store) -> None:
+    def prepare(self, runs: Sequence[Run], store: Store) -> None:
         """There is nothing that steps here would wait for."""
 
     def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
@@ -103,7 +103,7 @@ class Local:
         from threadpoolctl import threadpool_limits
 
         # Timings are those of one thread, but where there is nothing else to be done.
-        alone = self.at_once == 1 and len({step.cell.key for step in steps}) == 1
+        alone = self.at_once == 1 and len({step.run.key for step in steps}) == 1
         with allowing(n_threads() if alone else 1), threadpool_limits(1):
             while True:
                 step = steps[connection.recv()]
@@ -223,7 +223,7 @@ class _Pool:
             by_store, sentence = refused
             if by_store:
                 raise StoreError(sentence)
-            self._pending.refuse(step.cell.key, sentence)
+            self._pending.refuse(step.run.key, sentence)
         self._pending.end(step)
 
     def _lose(self, worker: _Worker, step: Step, status: Ended, message: str = "") -> None:

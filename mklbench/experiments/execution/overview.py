@@ -1,4 +1,4 @@
-"""What a store says of its cells: what is done, in whose hands, failed, or waits."""
+"""What a store says of its runs: what is done, in whose hands, failed, or waits."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from mklbench.experiments.store import Store, asked_splits, names_in
 
 
 @dataclass(frozen=True)
-class CellOverview:
-    """How far a cell is.
+class RunOverview:
+    """How far a run is.
 
     Attributes
     ----------
     directory : Path
-        Of its records; its name ends in the key of the cell.
+        Of its records; its name ends in the key of the run.
     config : mapping or None
-        Of the cell; None if it is not known.
+        Of the run; None if it is not known.
     n_splits : int
         How many were asked for, as far as is known.
     done : list of int
@@ -47,8 +47,8 @@ class CellOverview:
         return self.n_splits - len(ended | begun)
 
 
-def overview(store: Store) -> list[CellOverview]:
-    """Return how far each cell of a store is, in the order of their names.
+def overview(store: Store) -> list[RunOverview]:
+    """Return how far each run of a store is, in the order of their names.
 
     Raises
     ------
@@ -56,11 +56,11 @@ def overview(store: Store) -> list[CellOverview]:
         If what is there is no directory.
     """
     store.check()
-    return [_overview(store, directory) for directory in cell_directories(store)]
+    return [_overview(store, directory) for directory in run_directories(store)]
 
 
-def cell_directories(store: Store) -> list[Path]:
-    """Return the directories of the cells in a store, sorted."""
+def run_directories(store: Store) -> list[Path]:
+    """Return the directories of the runs in a store, sorted."""
     return [path for path in store.directories() if "cell.json" in names_in(path)]
 
 
@@ -70,7 +70,7 @@ def split_of(name: str) -> int:
     return int(number) if number.isdecimal() else -1
 
 
-def _overview(store: Store, directory: Path) -> CellOverview:
+def _overview(store: Store, directory: Path) -> RunOverview:
     # A lock is released when the record is there: the other way round neither might be seen.
     paths = sorted(directory.glob("[!.]*-*.lock"))
     locks = {path.stem: holder(path) for path in paths}
@@ -85,4 +85,4 @@ def _overview(store: Store, directory: Path) -> CellOverview:
         if not record.is_done and f"split-{split:03d}" not in running
     }
     n_splits = max([asked_splits(config), *(split + 1 for split in records)])
-    return CellOverview(directory, config, n_splits, done, running, failed)
+    return RunOverview(directory, config, n_splits, done, running, failed)

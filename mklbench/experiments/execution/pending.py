@@ -32,17 +32,17 @@ def lock_path(store: Store, step: Step) -> Path:
 class Pending:
     """The steps of a run that have not ended.
 
-    The splits of a cell wait for its selections. A step that fails has ended; what another runner
+    The splits of a run wait for its selections. A step that fails has ended; what another runner
     records of one counts from when this was made.
 
     Parameters
     ----------
     steps : sequence of Step
-        In the order in which they are to be begun, the selections of a cell before its splits.
+        In the order in which they are to be begun, the selections of a run before its splits.
     store : Store
         Where the results are.
     progress : Progress
-        Told of each step and cell that has ended.
+        Told of each step and run that has ended.
     locks : Locks
         Of this runner.
     before : mapping of Step or None, default=None
@@ -53,7 +53,7 @@ class Pending:
     before : dict of Step
         What changes by the end of each step, as it was when this was made.
     errors : dict of str to str
-        By cell key the sentences of the InputErrors that stopped a cell.
+        By run key the sentences of the InputErrors that stopped a run.
     """
 
     def __init__(
@@ -66,10 +66,10 @@ class Pending:
     ) -> None:
         self._store, self._progress, self._locks = store, progress, locks
         self._waiting = dict.fromkeys(steps, 0.0)  # when to look at each next
-        self._n_left = Counter(step.cell.key for step in steps)
-        self._n_selecting = Counter(step.cell.key for step in steps if step.selects)
+        self._n_left = Counter(step.run.key for step in steps)
+        self._n_selecting = Counter(step.run.key for step in steps if step.selects)
         # A selection that fails is told in the record of the first split that waits for it.
-        self._told_in = {step.cell.key: step for step in reversed(steps) if not step.selects}
+        self._told_in = {step.run.key: step for step in reversed(steps) if not step.selects}
         self.before = before or {step: self._stamp(step) for step in steps}
         self.errors: dict[str, str] = {}
 
@@ -79,9 +79,9 @@ class Pending:
         return not self._waiting
 
     def ready(self) -> Iterator[Step]:
-        """Yield the steps that can be begun: splits wait for the selections of their cell."""
+        """Yield the steps that can be begun: splits wait for the selections of their run."""
         for step in self._waiting:
-            if step.selects or not self._n_selecting[step.cell.key]:
+            if step.selects or not self._n_selecting[step.run.key]:
                 yield step
 
     def look(self) -> None:
@@ -123,9 +123,9 @@ class Pending:
         self._account(step)
 
     def refuse(self, key: str, sentence: str) -> None:
-        """Take note that the cell with this key cannot be run, for what the user has to mend."""
+        """Take note that the run with this key cannot be run, for what the user has to mend."""
         self.errors.setdefault(key, sentence)
-        for step in [step for step in self._waiting if step.cell.key == key]:
+        for step in [step for step in self._waiting if step.run.key == key]:
             self._drop(step)
 
     def _first(self, now: float) -> Step | None:
@@ -133,21 +133,21 @@ class Pending:
 
     def _drop(self, step: Step) -> None:
         self._waiting.pop(step, None)
-        self._n_left[step.cell.key] -= 1
-        self._n_selecting[step.cell.key] -= step.selects
+        self._n_left[step.run.key] -= 1
+        self._n_selecting[step.run.key] -= step.selects
 
     def _account(self, step: Step) -> None:
-        cell = step.cell
+        run = step.run
         self._drop(step)
         if step.selects and not is_done(step, self._store):  # the splits cannot be run without it
-            for other in [other for other in self._waiting if other.cell.key == cell.key]:
+            for other in [other for other in self._waiting if other.run.key == run.key]:
                 self._drop(other)
-        if cell.key in self.errors:  # said at the end of the run
+        if run.key in self.errors:  # said at the end of all runs
             return
         self._progress.step_ended(step, record(step, self._store))
-        if self._n_left[cell.key] == 0:
-            read = self._store.read(cell)
-            self._progress.cell_ended(cell, read.status, read.records)
+        if self._n_left[run.key] == 0:
+            read = self._store.read(run)
+            self._progress.run_ended(run, read.status, read.records)
 
     def _has_ended(self, step: Step) -> bool:
         """Tell whether another runner has ended a step since this was made."""
@@ -157,9 +157,9 @@ class Pending:
 
     def _stamp(self, step: Step) -> Stamp:
         """Return what changes when a step ends: by its result, or by its failure."""
-        store, cell = self._store, step.cell
+        store, run = self._store, step.run
         if not step.selects:
-            return (stamp(store.record_path(cell, step.split)),)
-        told_in = self._told_in.get(cell.key)
-        failure = None if told_in is None else stamp(store.record_path(cell, told_in.split))
-        return stamp(store.selection_path(cell, step.split)), failure
+            return (stamp(store.record_path(run, step.split)),)
+        told_in = self._told_in.get(run.key)
+        failure = None if told_in is None else stamp(store.record_path(run, told_in.split))
+        return stamp(store.selection_path(run, step.split)), failure

@@ -1,4 +1,4 @@
-"""What of some cells is missing, who takes it, and how they ended."""
+"""What of some runs is missing, who takes it, and how they ended."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Protocol
 
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.steps import Step, missing_steps
 from mklbench.experiments.progress import Progress
-from mklbench.experiments.records import CellRecords
+from mklbench.experiments.records import RunRecords
+from mklbench.experiments.run import Run
+from mklbench.experiments.run_checks import check_run
 from mklbench.experiments.store import Store
 
 
@@ -27,8 +27,8 @@ class Executor(Protocol):
     def at_once(self) -> int:
         """How many steps may be taken on this machine at the same time; 0 where none is."""
 
-    def prepare(self, cells: Sequence[Cell], store: Store) -> None:
-        """See that steps can be taken at all, before anything of the cells is looked at.
+    def prepare(self, runs: Sequence[Run], store: Store) -> None:
+        """See that steps can be taken at all, before anything of the runs is looked at.
 
         Raises
         ------
@@ -45,15 +45,15 @@ class Executor(Protocol):
         Parameters
         ----------
         steps : sequence of Step
-            Of one or several cells, the selections of each before its splits.
+            Of one or several runs, the selections of each before its splits.
         store : Store
             Where the results go.
         progress : Progress
-            To be told of each step and each cell that has ended.
+            To be told of each step and each run that has ended.
 
         Returns
         -------
-        By cell key the sentences of the InputErrors that stopped a cell.
+        By run key the sentences of the InputErrors that stopped a run.
 
         Raises
         ------
@@ -62,23 +62,23 @@ class Executor(Protocol):
         """
 
 
-def run_cells(
-    cells: Iterable[Cell],
+def run_all(
+    runs: Iterable[Run],
     store: Store,
     jobs: int = 1,
     timeout: float | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
-) -> list[CellRecords]:
-    """Run the splits of `cells` that the store does not have, and return how each cell ended.
+) -> list[RunRecords]:
+    """Run the splits of `runs` that the store does not have, and return how each run ended.
 
-    One cell that cannot run or fails does not stop the others. Several runners may do this with
+    One run that cannot run or fails does not stop the others. Several runners may do this with
     one store at once, also on several machines: they share the steps, and each returns when all
     have ended.
 
     Parameters
     ----------
-    cells : iterable of Cell
+    runs : iterable of Run
         What to run; of several with one key, the one with the most splits stands for all.
     store : Store
         Where the records are and go.
@@ -96,7 +96,7 @@ def run_cells(
     KeyboardInterrupt
         On Ctrl-C; finished splits are in the store.
     """
-    listed = list(cells)
+    listed = list(runs)
     told = progress or Progress()
     chosen = executor or Local(jobs, timeout)
     errors: dict[str, str] = {}
@@ -104,70 +104,70 @@ def run_cells(
     chosen.prepare(listed, store)
     work = _plan(listed, store, chosen.at_once, errors)
     if work:
-        n_splits = sum(cell.n_splits for cell in _distinct(listed, errors))
+        n_splits = sum(run.n_splits for run in _distinct(listed, errors))
         errors |= _run(work, n_splits, store, chosen, told)
-    return [_result(cell, store, errors) for cell in listed]
+    return [_result(run, store, errors) for run in listed]
 
 
 def _run(
-    work: dict[Cell, list[Step]],
+    work: dict[Run, list[Step]],
     n_splits: int,
     store: Store,
     executor: Executor,
     progress: Progress,
 ) -> dict[str, str]:
     store.check_writable()
-    for cell in work:
-        store.describe(cell)  # so that others can tell what is to come
+    for run in work:
+        store.describe(run)  # so that others can tell what is to come
     steps = [step for listed in work.values() for step in listed]
     progress.start(steps, n_splits)
     try:
         errors = executor.run(steps, store, progress)
     finally:
         progress.stop()
-    for cell in work:
-        if cell.key in errors:
-            store.remove_description(cell)
+    for run in work:
+        if run.key in errors:
+            store.remove_description(run)
     return errors
 
 
-def _distinct(cells: Sequence[Cell], errors: dict[str, str]) -> list[Cell]:
-    """Return one cell for each key, that with the most splits, in order; note unusable data."""
-    distinct: dict[str, Cell] = {}
-    for cell in cells:
+def _distinct(runs: Sequence[Run], errors: dict[str, str]) -> list[Run]:
+    """Return one run for each key, that with the most splits, in order; note unusable data."""
+    distinct: dict[str, Run] = {}
+    for run in runs:
         try:
-            known = distinct.setdefault(cell.key, cell)
-        except InputError as error:  # without its data a cell has no key
-            errors[repr(cell.config)] = str(error)
+            known = distinct.setdefault(run.key, run)
+        except InputError as error:  # without its data a run has no key
+            errors[repr(run.config)] = str(error)
             continue
-        if cell.n_splits > known.n_splits:
-            distinct[cell.key] = cell
+        if run.n_splits > known.n_splits:
+            distinct[run.key] = run
     return list(distinct.values())
 
 
 def _plan(
-    cells: Sequence[Cell], store: Store, jobs: int, errors: dict[str, str]
-) -> dict[Cell, list[Step]]:
-    """Return the steps of each cell that has any, having checked what can be checked beforehand."""
-    missing: dict[Cell, list[Step]] = {}
-    for cell in _distinct(cells, errors):
-        missing[cell] = missing_steps(cell, store)
+    runs: Sequence[Run], store: Store, jobs: int, errors: dict[str, str]
+) -> dict[Run, list[Step]]:
+    """Return the steps of each run that has any, having checked what can be checked beforehand."""
+    missing: dict[Run, list[Step]] = {}
+    for run in _distinct(runs, errors):
+        missing[run] = missing_steps(run, store)
     at_once = min(jobs, sum(map(len, missing.values())))  # 0 elsewhere, where memory is asked for
-    work: dict[Cell, list[Step]] = {}
-    for cell, steps in missing.items():
+    work: dict[Run, list[Step]] = {}
+    for run, steps in missing.items():
         if not steps:
             continue
         try:
-            check_cell(cell, [step.split for step in steps], at_once)
+            check_run(run, [step.split for step in steps], at_once)
         except InputError as error:
-            errors[cell.key] = str(error)
+            errors[run.key] = str(error)
             continue
-        work[cell] = steps
+        work[run] = steps
     return work
 
 
-def _result(cell: Cell, store: Store, errors: dict[str, str]) -> CellRecords:
-    error = errors.get(repr(cell.config))
+def _result(run: Run, store: Store, errors: dict[str, str]) -> RunRecords:
+    error = errors.get(repr(run.config))
     if error is not None:
-        return CellRecords(cell, [], error=error)
-    return replace(store.read(cell), error=errors.get(cell.key))
+        return RunRecords(run, [], error=error)
+    return replace(store.read(run), error=errors.get(run.key))

@@ -19,8 +19,6 @@ from typing import Any, ClassVar
 
 from mklbench import resources
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.cell_checks import bytes_of_step
 from mklbench.experiments.execution.local import Job, Local
 from mklbench.experiments.execution.lock import Locks, holder, owner_of
 from mklbench.experiments.execution.pending import Pending, Stamp, lock_path
@@ -28,6 +26,8 @@ from mklbench.experiments.execution.steps import Step, give_up
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE
 from mklbench.experiments.record import Ended
+from mklbench.experiments.run import Run
+from mklbench.experiments.run_checks import bytes_of_step
 from mklbench.experiments.store import Store
 
 GIB = 2**30
@@ -37,7 +37,7 @@ _INTERPRETERS = 0.75 * GIB
 
 @dataclass(frozen=True)
 class EndedJob:
-    """How a job ended: in the engine's words, where, and by cell key what it refused."""
+    """How a job ended: in the engine's words, where, and by run key what it refused."""
 
     name: str
     reason: str
@@ -84,8 +84,8 @@ class Remote(ABC):
         self.minutes, self._memory = minutes, memory
 
     @abstractmethod
-    def prepare(self, cells: Sequence[Cell], store: Store) -> None:
-        """See that jobs can be submitted, before anything of the cells is looked at."""
+    def prepare(self, runs: Sequence[Run], store: Store) -> None:
+        """See that jobs can be submitted, before anything of the runs is looked at."""
 
     @property
     @abstractmethod
@@ -120,8 +120,8 @@ class Remote(ABC):
                     ready = [s for s in pending.ready() if not _is_elsewhere(s, store, jobs)]
                     if (n_jobs := min(n_free, len(ready) - len(jobs))) > 0:
                         sent = (str(store.path.absolute()), resources.own_modules())
-                        one_a_cell = {step.cell.key: step for step in ready}.values()
-                        gib = max(map(self._gib, one_a_cell))
+                        one_a_run = {step.run.key: step for step in ready}.values()
+                        gib = max(map(self._gib, one_a_run))
                         arguments = (*sent, _sent(ready, pending), 60 * self.minutes)
                         jobs.update(self.submit(n_jobs, arguments, gib))
                 for ended in self.ended():
@@ -135,7 +135,7 @@ class Remote(ABC):
 
     def _gib(self, step: Step) -> int:
         """Return what a job asks for, in whole GiB."""
-        n_bytes = bytes_of_step(step.cell, step.split, jobs=2)(len(step.cell.rows(step.split)[0]))
+        n_bytes = bytes_of_step(step.run, step.split, jobs=2)(len(step.run.rows(step.split)[0]))
         return math.ceil(max((n_bytes + _INTERPRETERS) / GIB, self._memory, 1.0))
 
 
@@ -168,19 +168,19 @@ def take_steps(
     Returns
     -------
     dict
-        By cell key the sentences of what the user has to mend.
+        By run key the sentences of what the user has to mend.
     """
     resources.find_modules_in(list(modules))
     os.environ[NODE_VARIABLE], os.environ[JOB_VARIABLE] = socket.gethostname(), name
     before: dict[Step, Stamp] = {}
     refused = {}
-    for run in runs:
-        cell = Cell(run["config"])
-        if cell.key == run["key"]:
-            before |= {Step(cell, *step): stamp for step, stamp in run["steps"]}
+    for sent in runs:
+        run = Run(sent["config"])
+        if run.key == sent["key"]:
+            before |= {Step(run, *step): stamp for step, stamp in sent["steps"]}
         else:
-            refused[run["key"]] = (
-                f"algo={cell.algo} with data={cell.data} is not the same on "
+            refused[sent["key"]] = (
+                f"algo={run.algo} with data={run.data} is not the same on "
                 f"{socket.gethostname()} as it was where the job was submitted: start the command "
                 "again."
             )
@@ -199,11 +199,11 @@ def check_number(name: str, value: float, least: float, above: bool = False) -> 
 
 
 def _sent(steps: Sequence[Step], pending: Pending) -> list[dict[str, Any]]:
-    """Return steps as what can be sent to another machine, by cell."""
+    """Return steps as what can be sent to another machine, by run."""
     runs: dict[str, dict[str, Any]] = {}
     for step in steps:
-        run = {"config": step.cell.config, "key": step.cell.key, "steps": []}
-        runs.setdefault(step.cell.key, run)["steps"].append(
+        sent = {"config": step.run.config, "key": step.run.key, "steps": []}
+        runs.setdefault(step.run.key, sent)["steps"].append(
             ((step.split, step.selects), pending.before[step])
         )
     return list(runs.values())

@@ -23,8 +23,8 @@ from typing import Any
 
 from mklbench import extras
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 # States of jobs that have ended, for squeue and sacct alike.
@@ -95,7 +95,7 @@ class Slurm(Remote):
         """As many as there may be."""
         return self._array
 
-    def prepare(self, cells: Sequence[Cell], store: Store) -> None:
+    def prepare(self, runs: Sequence[Run], store: Store) -> None:
         """Raise InputError unless Slurm answers on this machine."""
         try:
             _squeue("--me")

@@ -1,4 +1,4 @@
-"""The steps of a cell: its selections, where all splits share them, and then its splits.
+"""The steps of a run: its selections, where all splits share them, and then its splits.
 
 Each step is run by whoever takes it, stored at once, and never run again.
 """
@@ -9,7 +9,6 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import (
     in_a_sentence,
     is_crash,
@@ -18,6 +17,7 @@ from mklbench.experiments.evaluation import (
     unfinished,
 )
 from mklbench.experiments.record import Ended, Record
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 
@@ -27,41 +27,41 @@ class Step:
 
     Attributes
     ----------
-    cell : Cell
+    run : Run
         What it is part of.
     split : int
         Number of the split.
     selects : bool
         Whether hyperparameters are to be chosen on the training part of the split for all
-        splits of the cell (`Cell.selection_splits`), rather than the split to be run.
+        splits of the run (`Run.selection_splits`), rather than the split to be run.
     """
 
-    cell: Cell
+    run: Run
     split: int
     selects: bool = False
 
 
-def missing_steps(cell: Cell, store: Store) -> list[Step]:
+def missing_steps(run: Run, store: Store) -> list[Step]:
     """Return the steps still to take, the selections first: the splits need all of them."""
-    found = store.read(cell)
+    found = store.read(run)
     splits = found.missing
     return [
-        *(Step(cell, split, selects=True) for split in found.missing_selections if splits),
-        *(Step(cell, split) for split in splits),
+        *(Step(run, split, selects=True) for split in found.missing_selections if splits),
+        *(Step(run, split) for split in splits),
     ]
 
 
 def result_path(store: Store, step: Step) -> Path:
     """Return the file of the result of a step."""
     place = store.selection_path if step.selects else store.record_path
-    return place(step.cell, step.split)
+    return place(step.run, step.split)
 
 
 def is_done(step: Step, store: Store) -> bool:
     """Tell whether the store has the result of a step."""
     if step.selects:
-        return step.split in store.selections(step.cell)
-    return store.is_done(step.cell, step.split)
+        return step.split in store.selections(step.run)
+    return store.is_done(step.run, step.split)
 
 
 def take(step: Step, store: Store) -> None:
@@ -74,14 +74,14 @@ def take(step: Step, store: Store) -> None:
     StoreError
         If the store cannot be written.
     """
-    cell, split = step.cell, step.split
+    run, split = step.run, step.split
     if is_done(step, store):
         return
     try:
         if step.selects:
-            store.write_selection(cell, split, run_selection(cell, split))
+            store.write_selection(run, split, run_selection(run, split))
         else:
-            store.write(cell, run_split(cell, split, store.selections(cell)))
+            store.write(run, run_split(run, split, store.selections(run)))
     except BaseException as error:
         if not is_crash(error):
             raise
@@ -103,17 +103,17 @@ def give_up(
     """
     split = step.split
     if step.selects:
-        waiting = store.read(step.cell).missing
-        if not waiting:  # another run has ended the cell
+        waiting = store.read(step.run).missing
+        if not waiting:  # another runner has ended the run
             return
         split, error = waiting[0], f"model selection on split {split}: {error}"
-    store.write(step.cell, unfinished(step.cell, split, status, error, details))
+    store.write(step.run, unfinished(step.run, split, status, error, details))
 
 
 def record(step: Step, store: Store) -> Record | None:
     """Return the record a step has led to: of a split its own, of a selection only a failure."""
     if not step.selects:
-        return store.record(step.cell, step.split)
+        return store.record(step.run, step.split)
     if is_done(step, store):
         return None
-    return next((r for r in store.read(step.cell).records if not r.is_done), None)
+    return next((r for r in store.read(step.run).records if not r.is_done), None)

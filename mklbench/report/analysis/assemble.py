@@ -1,4 +1,4 @@
-"""From the records of a table's cells to its numbers, each with its verdict."""
+"""From the records of a table's runs to its numbers, each with its verdict."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ class SlotRecords:
     records : sequence of Record
         One record a split that was tried, in order of the splits.
     n_splits : int
-        How many splits the cell has when it is done.
+        How many splits the run has when it is done.
     message : str
         Why it is not done, where that is known.
     key : str or None
-        Of the cell.
+        Of the run.
     border : str
         What its search chose at the border (`mklbench.experiments.records`); empty for nothing.
     """
@@ -80,10 +80,10 @@ Slots = Mapping[Place, tuple[Slot, SlotRecords]]
 class Number:
     """One number of the table.
 
-    `verdict` and `difference` are None while the cell is not done; `measured` is then the mean of
+    `verdict` and `difference` are None while the run is not done; `measured` is then the mean of
     the splits that are, if any. `difference` is measured minus published, except for metrics
-    compared by ratio, where it is None and `ratio` is measured over published, unless the cell was
-    timed on several CPU models. `n_splits` are those of the cell, `published_n_splits` those behind
+    compared by ratio, where it is None and `ratio` is measured over published, unless the run was
+    timed on several CPU models. `n_splits` are those of the run, `published_n_splits` those behind
     the paper's means of the row, or None where no paper prints such a table.
     """
 
@@ -100,7 +100,7 @@ class Number:
 
     @property
     def finished_mean(self) -> float | None:
-        """The measured mean of a cell that is done."""
+        """The measured mean of a run that is done."""
         return None if self.status != DONE or self.measured is None else self.measured.mean
 
 
@@ -123,7 +123,7 @@ class Report:
     is_part: bool = False
 
     def finished_mean(self, place: NumberPlace) -> float | None:
-        """Return the measured mean at a place of the table; None unless its cell is done."""
+        """Return the measured mean at a place of the table; None unless its run is done."""
         number = self.numbers.get(place)
         return None if number is None else number.finished_mean
 
@@ -135,12 +135,12 @@ class Report:
 
     @property
     def unfinished(self) -> list[tuple[Slot, SlotRecords]]:
-        """The cells that are not done, in the order of the table."""
+        """The runs that are not done, in the order of the table."""
         return [(slot, found) for slot, found in self.slots.values() if found.status != DONE]
 
 
 def assemble(table: PaperTable, find: Finder, part: Iterable[Slot] | None = None) -> Report:
-    """Collect the records of every cell of `table`, or of the places of a part, and judge them.
+    """Collect the records of every run of `table`, or of the places of a part, and judge them.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def assemble(table: PaperTable, find: Finder, part: Iterable[Slot] | None = None
         The paper table.
     find : Finder
         Returns what has been run for a place of it, as a
-        `mklbench.report.analysis.places.CellFinder` does.
+        `mklbench.report.analysis.places.RunFinder` does.
     part : iterable of Slot or None, default=None
         The places to look at, where `table` is a part of one; by default those of `table`.
     """
@@ -178,29 +178,29 @@ def assemble(table: PaperTable, find: Finder, part: Iterable[Slot] | None = None
 def compared(
     slots: Slots, places: Sequence[Place], metric: Metric, how: How = split_by_split
 ) -> Values | None:
-    """Return the values of cells by split, to be compared; None unless all are done and have some.
+    """Return the values of runs by split, to be compared; None unless all are done and have some.
 
     Of times they are those that can be compared, as `how` says.
     """
-    cells = [slots[place][1] for place in places if place in slots]
-    if len(cells) < len(places) or any(found.status != DONE for found in cells):
+    runs = [slots[place][1] for place in places if place in slots]
+    if len(runs) < len(places) or any(found.status != DONE for found in runs):
         return None
-    return how([found.done for found in cells], metric)
+    return how([found.done for found in runs], metric)
 
 
 def compared_means(
     slots: Slots, places: Sequence[Place], metric: Metric, how: How = on_one_model
 ) -> list[Sample] | None:
-    """Return mean and spread of cells that can be compared (see `compared`)."""
+    """Return mean and spread of runs that can be compared (see `compared`)."""
     values = compared(slots, places, metric, how) or ()
-    samples = [Sample.of(list(of_cell.values())) for of_cell in values]
+    samples = [Sample.of(list(of_run.values())) for of_run in values]
     return [sample for sample in samples if sample is not None] or None
 
 
 def measured_difference(
     slots: Slots, first: Place, second: Place, metric: Metric
 ) -> Difference | None:
-    """Return a metric of one cell minus that of another by split; None unless both are done."""
+    """Return a metric of one run minus that of another by split; None unless both are done."""
     values = compared(slots, (first, second), metric)
     return None if values is None else paired_difference(*values)
 

@@ -17,7 +17,7 @@ from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.store import Store
 from mklbench.kernels import Bank
 from mklbench.report.analysis.assemble import Place, Report, SlotRecords
-from mklbench.report.analysis.places import CellFinder
+from mklbench.report.analysis.places import RunFinder
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Column, PaperTable, Row, Slot
 
@@ -31,7 +31,7 @@ def scores_path(results: Path, table: str) -> Path:
 
 
 def to_scores(report: Report) -> str:
-    """Return as CSV the splits of the cells that are done.
+    """Return as CSV the splits of the runs that are done.
 
     `accuracy` is a share, and `seconds` are of the processor, for the choice of hyperparameters,
     the kernels and the fit.
@@ -166,7 +166,7 @@ class CandidateFinder:
     """
 
     def __init__(self, table: PaperTable, store: Store) -> None:
-        self.own = CellFinder(store)
+        self.own = RunFinder(store)
         unnamed: dict[str, Any] = dict.fromkeys(("key", "algo", "kernel", "data", "search"), "")
         self._recorded: dict[Place, list[Record]] = {}
         one: Any
@@ -177,7 +177,7 @@ class CandidateFinder:
             self._recorded.setdefault((one.row, one.column, one.protocol), []).append(record)
 
     def __call__(self, slot: Slot) -> SlotRecords:
-        """Return what there is for a place of the table; cells that are not done have nothing."""
+        """Return what there is for a place of the table; runs that are not done have nothing."""
         if slot.column.name == NAME:
             return self.own(slot)
         found = self._recorded.get(slot.place, [])

@@ -71,30 +71,30 @@ def _known(values: Values) -> Values | None:
 
 @dataclass(frozen=True)
 class TimedOn:
-    """The CPU models of the cells of a table that show times.
+    """The CPU models of the runs of a table that show times.
 
     Attributes
     ----------
-    cells : mapping of (str, str, str) to tuple of str
+    runs : mapping of (str, str, str) to tuple of str
         Models of the finished records, by the names of row, column and protocol.
     main : str or None
         The model of most of these records; None where there are none.
     """
 
-    cells: Mapping[tuple[str, str, str], Models]
+    runs: Mapping[tuple[str, str, str], Models]
     main: str | None
 
     @classmethod
-    def of(cls, cells: Mapping[tuple[str, str, str], Sequence[Record]]) -> TimedOn:
-        """Read it from the finished records of the cells that show times."""
-        counts = Counter(map(cpu_model, chain.from_iterable(cells.values())))
+    def of(cls, runs: Mapping[tuple[str, str, str], Sequence[Record]]) -> TimedOn:
+        """Read it from the finished records of the runs that show times."""
+        counts = Counter(map(cpu_model, chain.from_iterable(runs.values())))
         return cls(
-            {place: cpu_models(records) for place, records in cells.items() if records},
+            {place: cpu_models(records) for place, records in runs.items() if records},
             min(counts, key=lambda name: (-counts[name], name), default=None),
         )
 
     @property
     def others(self) -> list[Models]:
-        """What other cells than those of `main` alone were timed on; mixtures come last."""
-        found = {models for models in self.cells.values() if models != (self.main,)}
+        """What other runs than those of `main` alone were timed on; mixtures come last."""
+        found = {models for models in self.runs.values() if models != (self.main,)}
         return sorted(found, key=lambda models: (len(models), models))

@@ -10,20 +10,20 @@ from functools import cache
 from statistics import fmean
 
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.progress import duration
 from mklbench.experiments.record import Record
-from mklbench.experiments.records import CellRecords, RecordFile, RecordSource, split_seconds
+from mklbench.experiments.records import RecordFile, RecordSource, RunRecords, split_seconds
+from mklbench.experiments.run import Run
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is missing of one cell; `seconds` is None where nothing was measured to go by.
+    """What is missing of one run; `seconds` is None where nothing was measured to go by.
 
     `n_missing` are its splits, `n_selections` the selections of hyperparameters that come before.
     """
 
-    cell: Cell
+    run: Run
     n_missing: int
     seconds: float | None
     problem: str = ""
@@ -31,40 +31,40 @@ class Work:
 
 
 def outstanding_work(
-    cells: Iterable[Cell],
+    runs: Iterable[Run],
     store: RecordSource,
     recorded: Sequence[RecordFile],
     others: Callable[[], Iterable[RecordFile]] = tuple,
 ) -> list[Work]:
-    """Return the work on every distinct cell, finished ones included.
+    """Return the work on every distinct run, finished ones included.
 
     Parameters
     ----------
-    cells : iterable of Cell
+    runs : iterable of Run
         Of the tables; one that stands in several of them is counted once.
     store : RecordSource
         Where finished splits are looked up.
     recorded : sequence of RecordFile
-        Where to look for times of cells that the store has not; if they have not either,
-        for times of cells that are alike in algorithm, kernel, data and search.
+        Where to look for times of runs that the store has not; if they have not either,
+        for times of runs that are alike in algorithm, kernel, data and search.
     others : callable, optional
         Returns the records of other tables, which are read where those have none.
     """
     work: dict[str, Work] = {}
     read_once = cache(lambda: list(others()))
 
-    def before(cell: Cell) -> Iterator[list[Record]]:
-        """Yield what was recorded of a cell, then of cells that are alike."""
-        yield from (source.read(cell).records for source in recorded)
-        yield from (source.alike(cell) for source in recorded)
-        yield from (source.alike(cell) for source in read_once())
+    def before(run: Run) -> Iterator[list[Record]]:
+        """Yield what was recorded of a run, then of runs that are alike."""
+        yield from (source.read(run).records for source in recorded)
+        yield from (source.alike(run) for source in recorded)
+        yield from (source.alike(run) for source in read_once())
 
-    for cell in cells:
+    for run in runs:
         try:
-            if cell.key not in work:
-                work[cell.key] = _work(cell, store.read(cell), before(cell))
-        except InputError as error:  # without its data a cell may have no key
-            work[repr(cell.config)] = Work(cell, cell.n_splits, None, str(error))
+            if run.key not in work:
+                work[run.key] = _work(run, store.read(run), before(run))
+        except InputError as error:  # without its data a run may have no key
+            work[repr(run.config)] = Work(run, run.n_splits, None, str(error))
     return list(work.values())
 
 
@@ -74,11 +74,11 @@ def describe_work(work: Sequence[Work], jobs: int = 1) -> str:
 
     rows = [
         [
-            item.cell.label,
-            item.cell.search,
-            _value_of_C(item.cell),
-            f"{item.n_missing}/{item.cell.n_splits}",
-            f"{item.n_selections}/{len(item.cell.selection_splits)}" if item.n_selections else "",
+            item.run.label,
+            item.run.search,
+            _value_of_C(item.run),
+            f"{item.n_missing}/{item.run.n_splits}",
+            f"{item.n_selections}/{len(item.run.selection_splits)}" if item.n_selections else "",
             estimate_text(item),
         ]
         for item in work
@@ -96,10 +96,10 @@ def describe_work(work: Sequence[Work], jobs: int = 1) -> str:
     return f"{tabulate(rows, headings, disable_numparse=True)}\n\n{total}."
 
 
-def _work(cell: Cell, found: CellRecords, before: Iterable[list[Record]]) -> Work:
+def _work(run: Run, found: RunRecords, before: Iterable[list[Record]]) -> Work:
     n_missing = len(found.missing)
     if n_missing == 0:
-        return Work(cell, 0, 0.0)
+        return Work(run, 0, 0.0)
     n_selections = len(found.missing_selections)
     for records in itertools.chain([found.records], before):
         done = [record for record in records if record.is_done]
@@ -108,18 +108,18 @@ def _work(cell: Cell, found: CellRecords, before: Iterable[list[Record]]) -> Wor
         if done and (selections or not n_selections):
             seconds = n_missing * fmean(map(split_seconds, done))
             seconds += n_selections * fmean(selections or [0.0])
-            return Work(cell, n_missing, seconds, n_selections=n_selections)
-    return Work(cell, n_missing, None, n_selections=n_selections)
+            return Work(run, n_missing, seconds, n_selections=n_selections)
+    return Work(run, n_missing, None, n_selections=n_selections)
 
 
 def estimate_text(item: Work) -> str:
-    """Return the time of one cell's work for a terminal, or why it is not known."""
+    """Return the time of one run's work for a terminal, or why it is not known."""
     if item.problem:
         return item.problem
     return "not known" if item.seconds is None else duration(item.seconds)
 
 
-def _value_of_C(cell: Cell) -> str:
-    if "algo.C" in cell.config.search.grid:
+def _value_of_C(run: Run) -> str:
+    if "algo.C" in run.config.search.grid:
         return "searched"
-    return f"{cell.config.algo.get('C', '-')}"
+    return f"{run.config.algo.get('C', '-')}"

@@ -17,16 +17,16 @@ from mklbench.report.table.verdict import Sample
 
 @dataclass(frozen=True)
 class Curve:
-    """A metric of one column on one row, along the cells of the sweep that are done.
+    """A metric of one column on one row, along the runs of the sweep that are done.
 
     Attributes
     ----------
     sizes : tuple of float
-        What the metric is shown against (`Sweep.axis`), one a cell.
+        What the metric is shown against (`Sweep.axis`), one a run.
     samples : tuple of Sample
-        Mean and spread of the metric over the splits of the cell.
+        Mean and spread of the metric over the splits of the run.
     comparable : tuple of Sample
-        The same, of times over the splits on one CPU model; empty where the cells have none in
+        The same, of times over the splits on one CPU model; empty where the runs have none in
         common.
     """
 

@@ -1,4 +1,4 @@
-"""The cells of a table, and their records from the store or from an exported file."""
+"""The runs of a table, and their records from the store or from an exported file."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from mklbench import resources
 from mklbench.errors import DataError, InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.records import Layers, RecordFile, RecordSource, border_text, record_path
+from mklbench.experiments.run import Run
 from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.table.paper_table import PaperTable, Slot
 from mklbench.report.table.part import first_splits
 
 
-class CellFinder:
-    """Finds the cell of every place of one table, and its records in `source`.
+class RunFinder:
+    """Finds the run of every place of one table, and its records in `source`.
 
     Parameters
     ----------
@@ -23,10 +23,10 @@ class CellFinder:
         The store, or the records that were exported from one.
     recorded : RecordFile or None, default=None
         Exported records that count as well, where `source` has none; by default `source`, if it
-        is such. Where they are of another edition of the data than is at hand, the cell is that
+        is such. Where they are of another edition of the data than is at hand, the run is that
         of the records.
     n_splits : int or None, default=None
-        Take so many splits of each cell that has more, the first.
+        Take so many splits of each run that has more, the first.
     """
 
     def __init__(
@@ -39,30 +39,30 @@ class CellFinder:
         self.source = source if recorded is None else Layers([source, recorded])
         self.recorded = source if isinstance(source, RecordFile) else recorded
         self.n_splits = n_splits
-        self._cells: dict[Place, Cell] = {}
+        self._runs: dict[Place, Run] = {}
 
-    def cell(self, slot: Slot) -> Cell:
-        """Return the cell of a place of the table; composed once, as that takes a while.
+    def run(self, slot: Slot) -> Run:
+        """Return the run of a place of the table; composed once, as that takes a while.
 
         Raises
         ------
         InputError
-            If the overrides of the place do not make a cell.
+            If the overrides of the place do not make a run.
         """
-        if slot.place not in self._cells:
-            cell = self._composed(slot)
+        if slot.place not in self._runs:
+            run = self._composed(slot)
             if self.recorded is not None:
-                cell = self.recorded.as_recorded(cell)
-            self._cells[slot.place] = cell
-        return self._cells[slot.place]
+                run = self.recorded.as_recorded(run)
+            self._runs[slot.place] = run
+        return self._runs[slot.place]
 
-    def _composed(self, slot: Slot) -> Cell:
+    def _composed(self, slot: Slot) -> Run:
         try:
-            cell = Cell.from_overrides(slot.overrides, slot.config_dir)
-            if self.n_splits is None or self.n_splits >= cell.n_splits:
-                return cell
+            run = Run.from_overrides(slot.overrides, slot.config_dir)
+            if self.n_splits is None or self.n_splits >= run.n_splits:
+                return run
             overrides = first_splits(slot, self.n_splits).overrides
-            return Cell.from_overrides(overrides, slot.config_dir)
+            return Run.from_overrides(overrides, slot.config_dir)
         except DataError:
             raise
         except InputError as error:
@@ -70,29 +70,29 @@ class CellFinder:
             where = f"row {row}, column {column}, protocol {protocol}"
             raise InputError(f"{where}: {error}") from error
 
-    def cells(self, slots: Iterable[Slot]) -> list[Cell]:
-        """Return the cells of `slots`, in order."""
-        return [self.cell(slot) for slot in slots]
+    def runs(self, slots: Iterable[Slot]) -> list[Run]:
+        """Return the runs of `slots`, in order."""
+        return [self.run(slot) for slot in slots]
 
     def __call__(self, slot: Slot) -> SlotRecords:
-        """Return what `source` has of the cell of `slot`."""
-        cell = self.cell(slot)
+        """Return what `source` has of the run of `slot`."""
+        run = self.run(slot)
         try:
-            return replace(slot_records(cell, self.source), key=cell.key)
-        except InputError as error:  # without its data a cell may have no key to look for
-            return SlotRecords("missing", (), cell.n_splits, str(error))
+            return replace(slot_records(run, self.source), key=run.key)
+        except InputError as error:  # without its data a run may have no key to look for
+            return SlotRecords("missing", (), run.n_splits, str(error))
 
 
-def slot_records(cell: Cell, source: RecordSource) -> SlotRecords:
-    """Return what `source` has of `cell`."""
-    found = source.read(cell)
+def slot_records(run: Run, source: RecordSource) -> SlotRecords:
+    """Return what `source` has of `run`."""
+    found = source.read(run)
     message = next((record.reason for record in found.records if not record.is_done), "")
     return SlotRecords(
         found.status,
         found.records,
-        cell.n_splits,
+        run.n_splits,
         message,
-        border=border_text(found.done, cell.config.search.grid),
+        border=border_text(found.done, run.config.search.grid),
     )
 
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from mklbench.config.callables import declared
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.record import Record, Selection
+from mklbench.experiments.run import Run
 
 _ROUNDING = 1e-8  # relative, where a gap is 0, as of one linear system
 # A gap above the tolerance is of another stopping rule. With the BLAS kernels of other processors
@@ -74,22 +74,22 @@ def unexpected(findings: Iterable[Finding]) -> list[str]:
     return lines
 
 
-def differences(cell: Cell, now: Record, before: Record) -> Iterator[str]:
+def differences(run: Run, now: Record, before: Record) -> Iterator[str]:
     """Yield what moved further than the stopping rule allows, the hyperparameters aside.
 
     Parameters
     ----------
-    cell : Cell
+    run : Run
         What was run.
     now, before : Record
         Finished records of one split, at the same hyperparameters.
     """
-    share = _share(cell, now, before)
+    share = _share(run, now, before)
     flat = 2.0 * math.sqrt(share)
     distance = _distance(now.weights, before.weights)
     # Where weights are not those of the smallest objective, it moves as far as they do.
-    allowed = share + distance * declared(cell.config.algo).combines_once
-    if _gap(now) > max(_LARGER_GAP * _gap(before), _tolerance(cell), _ROUNDING):
+    allowed = share + distance * declared(run.config.algo).combines_once
+    if _gap(now) > max(_LARGER_GAP * _gap(before), _tolerance(run), _ROUNDING):
         yield f"gap {_gap(now):.2g}, recorded {_gap(before):.2g}"
     if now.accuracy is not None and before.accuracy is not None:
         assert now.n_test is not None
@@ -114,12 +114,12 @@ def differences(cell: Cell, now: Record, before: Record) -> Iterator[str]:
         yield f"weights by {distance:.1e} of their sum ({flat:.1e} allowed)"
 
 
-def is_near_tie(cell: Cell, now: Record, before: Record) -> bool:
+def is_near_tie(run: Run, now: Record, before: Record) -> bool:
     """Tell whether two records of a split chose otherwise between candidates that are as good.
 
     That is, where the scores of the two choices are within what the stopping rule allows.
     """
-    share = _share(cell, now, before)
+    share = _share(run, now, before)
 
     def alike(one: Selection, other: Selection) -> bool:
         if one.params == other.params:
@@ -134,26 +134,26 @@ def is_near_tie(cell: Cell, now: Record, before: Record) -> bool:
     return all(alike(one, other) for one, other in pairs)
 
 
-def judged(cell: Cell, now: Record, before: Record, turned: str = "") -> tuple[Outcome, str]:
+def judged(run: Run, now: Record, before: Record, turned: str = "") -> tuple[Outcome, str]:
     """Return how a finished split compares with its record, and what is to be said of it.
 
     Parameters
     ----------
-    cell, now, before : Cell and Record
+    run, now, before : Run and Record
         As for `differences`.
     turned : str, default=""
         What `choice` says of it.
     """
-    moved = list(differences(cell, now, before))
+    moved = list(differences(run, now, before))
     outcome = Outcome.SAME
     if moved:
-        outcome = Outcome.ELSEWHERE if _is_elsewhere(cell, now, before) else Outcome.MOVED
+        outcome = Outcome.ELSEWHERE if _is_elsewhere(run, now, before) else Outcome.MOVED
     return outcome, "; ".join(filter(None, [*moved, turned]))
 
 
-def _is_elsewhere(cell: Cell, now: Record, before: Record) -> bool:
+def _is_elsewhere(run: Run, now: Record, before: Record) -> bool:
     """Tell whether a nonconvex descent ended in another minimum of about the same worth."""
-    if declared(cell.config.algo).convex or now.accuracy is None or before.accuracy is None:
+    if declared(run.config.algo).convex or now.accuracy is None or before.accuracy is None:
         return False
     assert now.n_test is not None
     mean = 0.5 * (now.accuracy + before.accuracy)
@@ -164,11 +164,11 @@ def _is_elsewhere(cell: Cell, now: Record, before: Record) -> bool:
     )
 
 
-def choice(cell: Cell, now: Record, before: Record) -> tuple[bool, str]:
+def choice(run: Run, now: Record, before: Record) -> tuple[bool, str]:
     """Tell whether what cross-validation takes now is as good; say what it is if it is another."""
     if now.params == before.params:
         return True, ""
-    if is_near_tie(cell, now, before):
+    if is_near_tie(run, now, before):
         return True, f"{_other_choice(now, before)}, which is as good and is compared"
     return False, _other_choice(now, before)
 
@@ -192,9 +192,9 @@ def _selections(record: Record) -> list[Selection]:
     return list(record.shared_selections.values()) or [own]
 
 
-def _share(cell: Cell, now: Record, before: Record) -> float:
+def _share(run: Run, now: Record, before: Record) -> float:
     """Return by how much two objectives may differ, relative."""
-    tolerance = _tolerance(cell)
+    tolerance = _tolerance(run)
     return _ROUNDING + max(_gap(now), tolerance) + max(_gap(before), tolerance)
 
 
@@ -208,9 +208,9 @@ def _gap(record: Record) -> float:
     return max(record.gap or 0.0, record.family_gap or 0.0, 0.0)
 
 
-def _tolerance(cell: Cell) -> float:
-    """Return the tolerance of the cell's solver; 0 where it has none but that of its SVMs."""
-    return float(cell.config.algo.get("tol") or 0.0)
+def _tolerance(run: Run) -> float:
+    """Return the tolerance of the run's solver; 0 where it has none but that of its SVMs."""
+    return float(run.config.algo.get("tol") or 0.0)
 
 
 def _change(now: float | None, before: float | None) -> float:

@@ -14,8 +14,7 @@ from tempfile import TemporaryDirectory
 
 from mklbench import resources
 from mklbench.errors import DataError, InputError, unknown
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.execution.plan import Executor, run_cells
+from mklbench.experiments.execution.plan import Executor, run_all
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.records import (
@@ -25,9 +24,10 @@ from mklbench.experiments.records import (
     record_path,
     write_sums,
 )
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import assemble
-from mklbench.report.analysis.places import CellFinder
+from mklbench.report.analysis.places import RunFinder
 from mklbench.report.check.comparison import Finding, Outcome
 from mklbench.report.check.rerun import Rerun, run_again
 from mklbench.report.layout.entries import JUDGEMENTS
@@ -49,9 +49,9 @@ class CheckedRun:
     table: str
     slot: Slot
 
-    def cell(self) -> Cell:
+    def run(self) -> Run:
         """Return the run with that split alone."""
-        return Cell.from_overrides(first_splits(self.slot, 1).overrides)
+        return Run.from_overrides(first_splits(self.slot, 1).overrides)
 
 
 def load_check(path: Path | None = None, tables: Sequence[str] = ()) -> list[CheckedRun]:
@@ -62,7 +62,7 @@ def load_check(path: Path | None = None, tables: Sequence[str] = ()) -> list[Che
     InputError
         If an entry names a run that its table does not have, or there is none of a table.
     """
-    entries = resources.read_yaml(path or resources.configs() / "check.yaml")["cells"]
+    entries = resources.read_yaml(path or resources.configs() / "check.yaml")["runs"]
     named = {entry["table"] for entry in entries}
     for name in tables:
         if name not in named:
@@ -86,45 +86,45 @@ class Recorded:
     """A run whose only split is to be run again; `remedy` says what to do without a record."""
 
     label: str
-    cell: Cell
+    run: Run
     before: Record | None
     remedy: str
 
 
-def recorded_runs(runs: Sequence[CheckedRun], recorded: Path) -> list[Recorded]:
+def recorded_runs(entries: Sequence[CheckedRun], recorded: Path) -> list[Recorded]:
     """Return runs of tables as they are in the directory of the recorded results."""
     source = _source(records_of(recorded), "mklbench check --record")
     found = []
-    for run in runs:
-        cell = source.as_recorded(run.cell())
-        before = next(iter(source.read(cell).done), None)
-        remedy = f"mklbench reproduce {run.table}, and then mklbench check --record"
-        label = f"{run.table}, {' '.join(run.slot.place)}"
-        found.append(Recorded(label, cell, before, remedy))
+    for entry in entries:
+        run = source.as_recorded(entry.run())
+        before = next(iter(source.read(run).done), None)
+        remedy = f"mklbench reproduce {entry.table}, and then mklbench check --record"
+        label = f"{entry.table}, {' '.join(entry.slot.place)}"
+        found.append(Recorded(label, run, before, remedy))
     return found
 
 
-def recorded_algorithms(runs: Sequence[CheckedRun], recorded: Path) -> list[Recorded]:
-    """Return the runs of the algorithms that none of `runs` has, as they are recorded."""
+def recorded_algorithms(entries: Sequence[CheckedRun], recorded: Path) -> list[Recorded]:
+    """Return the runs of the algorithms that none of `entries` has, as they are recorded."""
     path = algorithm_records(recorded)
     source = RecordFile(path) if path.is_file() else Layers([])
     remedy = "mklbench check --record and keep the file it writes, as no run of check.yaml has it"
-    cells = {name: algorithm_cell(name) for name in unlisted(runs)}
+    runs = {name: algorithm_run(name) for name in unlisted(entries)}
     return [
-        Recorded(f"algorithms, {name}", cell, next(iter(source.read(cell).done), None), remedy)
-        for name, cell in cells.items()
+        Recorded(f"algorithms, {name}", run, next(iter(source.read(run).done), None), remedy)
+        for name, run in runs.items()
     ]
 
 
-def unlisted(runs: Sequence[CheckedRun]) -> list[str]:
-    """Return the names of the algorithms that none of `runs` has."""
-    listed = {override for run in runs for override in run.slot.overrides}
+def unlisted(entries: Sequence[CheckedRun]) -> list[str]:
+    """Return the names of the algorithms that none of `entries` has."""
+    listed = {override for entry in entries for override in entry.slot.overrides}
     return [name for name in resources.choices("algo") if f"algo={name}" not in listed]
 
 
-def algorithm_cell(name: str) -> Cell:
+def algorithm_run(name: str) -> Run:
     """Return the cheap run of an algorithm, with the kernels that its config chooses."""
-    return Cell.from_overrides([f"algo={name}", *_CHEAP])
+    return Run.from_overrides([f"algo={name}", *_CHEAP])
 
 
 def records_of(recorded: Path) -> Path:
@@ -137,7 +137,7 @@ def algorithm_records(recorded: Path) -> Path:
     return recorded / "records" / "algorithms.jsonl"
 
 
-def record_runs(runs: Sequence[CheckedRun], recorded: Path) -> int:
+def record_runs(entries: Sequence[CheckedRun], recorded: Path) -> int:
     """Copy the records that the check compares with from those of the tables; return how many.
 
     Raises
@@ -145,12 +145,14 @@ def record_runs(runs: Sequence[CheckedRun], recorded: Path) -> int:
     InputError
         If a table has no records, or the file cannot be written.
     """
-    sources = {name: _of_table(recorded, name) for name in dict.fromkeys(r.table for r in runs)}
-    cells = [sources[run.table].as_recorded(run.cell()) for run in runs]
-    return export_records(cells, Layers(list(sources.values())), records_of(recorded))
+    sources = {
+        name: _of_table(recorded, name) for name in dict.fromkeys(one.table for one in entries)
+    }
+    runs = [sources[entry.table].as_recorded(entry.run()) for entry in entries]
+    return export_records(runs, Layers(list(sources.values())), records_of(recorded))
 
 
-def record_algorithms(runs: Sequence[CheckedRun], recorded: Path, *, jobs: int = 1) -> list[str]:
+def record_algorithms(entries: Sequence[CheckedRun], recorded: Path, *, jobs: int = 1) -> list[str]:
     """Run what is not recorded of the algorithms that no run has, and return their names.
 
     Records of algorithms that are gone, or of other versions, are taken out of the file.
@@ -160,20 +162,20 @@ def record_algorithms(runs: Sequence[CheckedRun], recorded: Path, *, jobs: int =
     InputError
         If a run does not end, or the file cannot be written.
     """
-    cells = {name: algorithm_cell(name) for name in unlisted(runs)}
+    runs = {name: algorithm_run(name) for name in unlisted(entries)}
     path = algorithm_records(recorded)
     before = Layers([RecordFile(path)] if path.is_file() else [])
-    missing = [name for name, cell in cells.items() if not before.read(cell).done]
+    missing = [name for name, run in runs.items() if not before.read(run).done]
     with TemporaryDirectory(prefix="mklbench-check-") as directory:
         store = Store(directory)
-        ended = run_cells([cells[name] for name in missing], store, jobs=jobs)
+        ended = run_all([runs[name] for name in missing], store, jobs=jobs)
         for name, result in zip(missing, ended, strict=True):
             if result.status != DONE:
                 failed = next((r.reason for r in result.records if r.error), "")
                 raise InputError(
                     f"algo={name} cannot be recorded: {result.error or failed or result.status}"
                 )
-        export_records(cells.values(), Layers([before, store]), path)
+        export_records(runs.values(), Layers([before, store]), path)
         write_sums(path.parent)
     return missing
 
@@ -199,16 +201,16 @@ def check_again(
         Told of every split.
     """
     absent = {}
-    for cell in {item.cell.data: item.cell for item in listed}.values():
+    for run in {item.run.data: item.run for item in listed}.values():
         try:
-            cell.dataset()
+            run.dataset()
         except DataError as error:
-            absent[cell.data] = str(error)
+            absent[run.data] = str(error)
     items: dict[str, Rerun] = {}
     findings: dict[str, Finding] = {}
     for item in listed:
-        if item.cell.data in absent:
-            outcome, detail = Outcome.NOT_CHECKED, absent[item.cell.data]
+        if item.run.data in absent:
+            outcome, detail = Outcome.NOT_CHECKED, absent[item.run.data]
         elif item.before is None:
             outcome = Outcome.NOT_RECORDED
             detail = (
@@ -216,7 +218,7 @@ def check_again(
                 f"run {item.remedy}"
             )
         else:
-            items[item.label] = Rerun(item.label, item.cell, item.before)
+            items[item.label] = Rerun(item.label, item.run, item.before)
             continue
         findings[item.label] = Finding(item.label, outcome, detail)
     with TemporaryDirectory(prefix="mklbench-check-", dir=scratch) as directory:
@@ -243,7 +245,7 @@ def _compared_verdicts(name: str, recorded: Path) -> Finding:
     if resources.checkout() is None and not record_path(recorded / "records", name).is_file():
         why = "they follow from the records behind the table, which are in a checkout"
         return Finding(subject, Outcome.NOT_CHECKED, why)
-    report = assemble(load_table(name), CellFinder(_of_table(recorded, name)))
+    report = assemble(load_table(name), RunFinder(_of_table(recorded, name)))
     before = _read_verdicts(recorded / "tables" / f"{name}.csv")
     now: dict[tuple[str, ...], str] = {
         place: str(number.verdict or "") for place, number in report.numbers.items()

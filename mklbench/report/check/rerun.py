@@ -18,8 +18,6 @@ from typing import TYPE_CHECKING
 from mklbench import __version__, interruption
 from mklbench.data import is_at_hand
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.execution.steps import Step, missing_steps
@@ -28,8 +26,10 @@ from mklbench.experiments.progress import Progress, countdown, counting
 from mklbench.experiments.provenance import git_revision
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import split_seconds
+from mklbench.experiments.run import Run
+from mklbench.experiments.run_checks import check_run
 from mklbench.experiments.store import Store
-from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.analysis.places import RunFinder, recorded_source
 from mklbench.report.check.comparison import Finding, Outcome, choice, judged, passed, unexpected
 from mklbench.report.formats import write_result
 from mklbench.report.loading import load_table, table_names
@@ -54,7 +54,7 @@ class Rerun:
     ----------
     label : str
         What it is called in its finding.
-    cell, record : Cell or Record
+    run, record : Run or Record
         The run, and the recorded split.
     selections : mapping of int to Selection
         The recorded selections, where the splits of the run share them and they are not to be
@@ -62,7 +62,7 @@ class Rerun:
     """
 
     label: str
-    cell: Cell
+    run: Run
     record: Record
     selections: Mapping[int, Selection] = field(default_factory=dict)
 
@@ -86,20 +86,20 @@ def run_again(
         if isinstance(now, str):
             findings[item] = Finding(item.label, Outcome.FAILED, now)
             continue
-        is_as_good, text = choice(item.cell, now, item.record)
+        is_as_good, text = choice(item.run, now, item.record)
         if not is_as_good:
             findings[item] = Finding(item.label, Outcome.MOVED, text)
         elif text:
-            at_recorded = item.cell.without_search(item.record.params or {})
+            at_recorded = item.run.without_search(item.record.params or {})
             turned[Rerun(item.label, at_recorded, item.record)] = item, text
         else:
-            findings[item] = Finding(item.label, *judged(item.cell, now, item.record))
+            findings[item] = Finding(item.label, *judged(item.run, now, item.record))
     for fixed, now in _run(list(turned), store, executor, Progress()).items():
         item, text = turned[fixed]
         if isinstance(now, str):
             findings[item] = Finding(item.label, Outcome.FAILED, now)
         else:
-            findings[item] = Finding(item.label, *judged(item.cell, now, item.record, text))
+            findings[item] = Finding(item.label, *judged(item.run, now, item.record, text))
     return findings
 
 
@@ -107,19 +107,19 @@ def _run(
     items: Sequence[Rerun], store: Store, executor: Executor, progress: Progress
 ) -> dict[Rerun, Record | str]:
     """Run what the store does not have; return the finished splits, or why there is none."""
-    missing = [item for item in items if not store.is_done(item.cell, item.record.split)]
+    missing = [item for item in items if not store.is_done(item.run, item.record.split)]
     errors: dict[str, str] = {}
     steps: list[Step] = []
-    executor.prepare([item.cell for item in missing], store)
+    executor.prepare([item.run for item in missing], store)
     for item in missing:
         try:
-            check_cell(item.cell, [item.record.split], executor.at_once)
+            check_run(item.run, [item.record.split], executor.at_once)
         except InputError as error:
-            errors[item.cell.key] = str(error)
+            errors[item.run.key] = str(error)
             continue
         for selected, selection in item.selections.items():
-            store.write_selection(item.cell, selected, selection)
-        found = missing_steps(item.cell, store)
+            store.write_selection(item.run, selected, selection)
+        found = missing_steps(item.run, store)
         steps += [step for step in found if step.selects or step.split == item.record.split]
     if steps:
         progress.start(steps, len(missing))
@@ -129,10 +129,10 @@ def _run(
             progress.stop()
     ended: dict[Rerun, Record | str] = {}
     for item in items:
-        record = store.record(item.cell, item.record.split)
+        record = store.record(item.run, item.record.split)
         if record is None or not record.is_done:
             reason = "it ended without a record" if record is None else record.reason
-            ended[item] = errors.get(item.cell.key, reason)
+            ended[item] = errors.get(item.run.key, reason)
         else:
             ended[item] = record
     return ended
@@ -149,24 +149,24 @@ class TablesAgain:
         Names of the data sets that are not at hand: what was run on them is left out.
     """
 
-    def __init__(self, tables: Sequence[tuple[PaperTable, CellFinder]]) -> None:
+    def __init__(self, tables: Sequence[tuple[PaperTable, RunFinder]]) -> None:
         self.absent: set[str] = set()
         self.findings: dict[Rerun, Finding] = {}
         self._places: list[tuple[str, ...]] = []  # of the recorded positions, with their keys
         by_run: dict[str, list[Rerun]] = {}
         for table, finder in tables:
             for slot in table.slots():
-                cell = finder.cell(slot)
-                recorded = finder.source.read(cell)
+                run = finder.run(slot)
+                recorded = finder.source.read(run)
                 if not recorded.done:
                     continue
-                self._places.append((table.name, *slot.place, cell.key))
-                if not is_at_hand(cell.config.data):
-                    self.absent.add(cell.data)
-                elif cell.key not in by_run:
+                self._places.append((table.name, *slot.place, run.key))
+                if not is_at_hand(run.config.data):
+                    self.absent.add(run.data)
+                elif run.key not in by_run:
                     label = f"{table.name}, {' '.join(slot.place)}, split"
-                    by_run[cell.key] = [
-                        Rerun(f"{label} {record.split}", cell, record, recorded.selections)
+                    by_run[run.key] = [
+                        Rerun(f"{label} {record.split}", run, record, recorded.selections)
                         for record in sorted(recorded.done, key=split_seconds)
                     ]
         turns = zip_longest(*by_run.values())
@@ -178,7 +178,7 @@ class TablesAgain:
         self, store: Store, executor: Executor, deadline: float, say: Callable[[str], object]
     ) -> None:
         """Judge what the store has, and run what ends before `deadline` (by `time.monotonic`)."""
-        done = [item for item in self.waiting if store.is_done(item.cell, item.record.split)]
+        done = [item for item in self.waiting if store.is_done(item.run, item.record.split)]
         self.findings |= run_again(done, store, executor)
         self.waiting = [item for item in self.waiting if item not in self.findings]
         for batch in batches(self.waiting, executor.at_once, deadline):
@@ -194,7 +194,7 @@ class TablesAgain:
         places = DataFrame(self._places, columns=["table", "row", "column", "protocol", "key"])
         for name, outcome in (("confirmed", Outcome.SAME), ("moved", Outcome.MOVED)):
             ended = (item for item, found in self.findings.items() if found.outcome is outcome)
-            counts = Counter(item.cell.key for item in ended)
+            counts = Counter(item.run.key for item in ended)
             places[name] = [counts[key] for key in places["key"]]
         return places.drop(columns="key")
 
@@ -261,7 +261,7 @@ def confirm(
     named = dict.fromkeys(names or table_names(config_dir))
     with counting(list(named), "Reading the tables") as counted:
         tables = [
-            (table, CellFinder(recorded_source(table)))
+            (table, RunFinder(recorded_source(table)))
             for table in (load_table(name, config_dir) for name in counted)
         ]
     # What another revision has made says nothing of this one.

@@ -41,7 +41,7 @@ class Hessian(Figure):
         # What computes is imported here: whoever reads a table imports every kind of figure.
         from mklbench.algorithms import qnpkl
         from mklbench.data.preprocessing import fit_scaling
-        from mklbench.experiments.cell import Cell
+        from mklbench.experiments.run import Run
         from mklbench.kernels import product_gaussians
         from mklbench.optim.svm_value import product_hessian
 
@@ -49,9 +49,9 @@ class Hessian(Figure):
         canvas, [axes] = panels(2.4 * len(rows), 2.7, 1, len(rows), sharey=True)
         for row, axis in zip(rows, axes, strict=True):
             slot = next(slot for slot, _ in report.slots.values() if slot.row == row)
-            cell = Cell.from_overrides(slot.overrides)
-            data, (train, _) = cell.dataset(), cell.rows(0)
-            scaling = fit_scaling(cell.config.split.scaling, data.X[train])
+            run = Run.from_overrides(slot.overrides)
+            data, (train, _) = run.dataset(), run.rows(0)
+            scaling = fit_scaling(run.config.split.scaling, data.X[train])
             X, y = scaling.transform(data.X[train]), np.where(data.y[train] == 1, 1.0, -1.0)
             options = {**qnpkl.PRINTED, "start": self.start}
             path = qnpkl.solve_path(product_gaussians(X), y, ITERATIONS, C=1.0, **options)
@@ -94,12 +94,12 @@ class Surface(Figure):
 
         # What computes is imported here: whoever reads a table imports every kind of figure.
         from mklbench.data.preprocessing import fit_scaling
-        from mklbench.experiments.cell import Cell
+        from mklbench.experiments.run import Run
         from mklbench.kernels import linear_features
         from mklbench.optim.ridge import on_grid
 
         row_slots = (slot for slot, _ in report.slots.values() if slot.row.name == self.row)
-        data = Cell.from_overrides(next(row_slots).overrides).dataset()
+        data = Run.from_overrides(next(row_slots).overrides).dataset()
         features = data.X[:, :2]
         unit_box = fit_scaling("unit", features).transform(features)
         bank, y = linear_features(unit_box), np.where(data.y == 1, 1.0, -1.0)

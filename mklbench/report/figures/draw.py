@@ -84,7 +84,7 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
     """
     for path in paths:
         check_picture(path)
-    missing = unfinished_cells(report, figure)
+    missing = unfinished_runs(report, figure)
     if missing:
         raise InputError(
             f"Figure {figure.name} cannot be drawn because {missing[0]} is not done: "
@@ -98,7 +98,7 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
             write_result(path, _rendered(canvas, path.suffix.lstrip(".")))
 
 
-def unfinished_cells(report: Report, figure: Figure) -> list[str]:
+def unfinished_runs(report: Report, figure: Figure) -> list[str]:
     """Name the runs that `figure` needs and that are not done."""
     wanted = figure.needs(report)
     return [

@@ -37,7 +37,7 @@ def time_mark(report: Report, number: Number) -> str:
     if not number.metric.is_time or number.measured is None:
         return ""
     others = report.timed_on.others
-    models = report.timed_on.cells[number.slot.place]
+    models = report.timed_on.runs[number.slot.place]
     return letter(others.index(models)) if models in others else ""
 
 

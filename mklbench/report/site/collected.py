@@ -11,7 +11,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Number, Report, SlotRecords, assemble
-from mklbench.report.analysis.places import CellFinder, recorded_source, slot_records
+from mklbench.report.analysis.places import RunFinder, recorded_source, slot_records
 from mklbench.report.document import NOTHING
 from mklbench.report.layout.entries import format_sample
 from mklbench.report.loading import load_table
@@ -55,19 +55,19 @@ def collect(store: Store | None = None, config_dir: str | None = None) -> list[C
         # What was recorded is of our own configs, and composed from these alone it takes a moment.
         table = load_table(name, None if ours.get(name) == path else config_dir)
         try:
-            finder = CellFinder(recorded_source(table))
+            finder = RunFinder(recorded_source(table))
         except InputError:  # a table of the reader's own
             if store is not None:
-                found.append(Collected(table, None, assemble(table, CellFinder(store))))
+                found.append(Collected(table, None, assemble(table, RunFinder(store))))
             continue
         own = None if store is None else _of_store(table, finder, store)
         found.append(Collected(table, assemble(table, finder), own))
     return found
 
 
-def _of_store(table: PaperTable, finder: CellFinder, store: Store) -> Report:
+def _of_store(table: PaperTable, finder: RunFinder, store: Store) -> Report:
     """Return what a store has of the runs as they are recorded, of their edition of the data."""
-    return assemble(table, lambda slot: slot_records(finder.cell(slot), store))
+    return assemble(table, lambda slot: slot_records(finder.run(slot), store))
 
 
 def loose_records(store: Store, collected: Sequence[Collected]) -> Iterator[list[Record]]:

@@ -11,12 +11,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from experiment_fakes import fake_cell, fake_configs, start, tiny_cell, wait_until
+from experiment_fakes import fake_configs, fake_run, start, tiny_run, wait_until
 
 from mklbench.experiments.execution import lock
 from mklbench.experiments.execution.lock import Locks, Owner, holder, owner_of
 from mklbench.experiments.execution.pending import lock_path
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.store import Store
 
@@ -132,29 +132,29 @@ def test_a_lost_answer_of_a_server_is_no_other_runner(
 def test_runners_on_one_store_do_no_step_twice(tmp_path: Path) -> None:
     log, store = tmp_path / "log", tmp_path / "store"
     options = [f"algo.log='{log}'", "algo.seconds=0.05", "split.n_splits=30"]
-    cell = fake_cell(tmp_path, *options)
+    run = fake_run(tmp_path, *options)
     overrides = ["data=twonorm", "data.n_samples=60", "kernel=gaussian", "split.scaling=minmax"]
     command = ["run", *overrides, "algo=fake", *options, f"results_dir={store}"]
     command += ["--config-dir", str(fake_configs(tmp_path))]
-    runs = [start([*command, f"jobs={jobs}"], tmp_path) for jobs in (1, 2, 2)]
-    for run in runs:
-        _, said = run.communicate()
-        assert run.returncode == 0, said
-    assert len(log.read_text().splitlines()) == cell.n_splits
+    runners = [start([*command, f"jobs={jobs}"], tmp_path) for jobs in (1, 2, 2)]
+    for runner in runners:
+        _, said = runner.communicate()
+        assert runner.returncode == 0, said
+    assert len(log.read_text().splitlines()) == run.n_splits
     assert not list(store.rglob("*.lock"))
 
 
 def test_a_runner_waits_for_the_steps_of_others(tmp_path: Path) -> None:
-    cell, store = tiny_cell(), Store(tmp_path / "store")
-    store.describe(cell)
+    run, store = tiny_run(), Store(tmp_path / "store")
+    store.describe(run)
     with Locks() as others:
-        assert others.take(lock_path(store, Step(cell, 2)))
+        assert others.take(lock_path(store, Step(run, 2)))
         results: list[str] = []
         runner = threading.Thread(
-            target=lambda: results.extend(one.status for one in run_cells([cell], store))
+            target=lambda: results.extend(one.status for one in run_all([run], store))
         )
         runner.start()
-        wait_until(lambda: len(store.read(cell).done) == 3)
+        wait_until(lambda: len(store.read(run).done) == 3)
         time.sleep(0.6)
         assert runner.is_alive()
     runner.join(60)

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from generated_store import ONE_IN, generate
 
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.checksum import DamagedRecordWarning
 from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.overview import overview
 from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 N_SPLITS = ONE_IN + 5
 
-Made = tuple[Store, list[Cell]]
+Made = tuple[Store, list[Run]]
 
 
 @pytest.fixture(scope="module")
@@ -31,21 +31,21 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Made:
 @pytest.fixture
 def made(generated: Made, tmp_path: Path) -> Made:
     """The generated store again, to be changed, made long ago."""
-    store, cells = generated
+    store, runs = generated
     shutil.copytree(store.path, tmp_path / "store")
-    for number, cell in enumerate(cells):
-        os.utime(tmp_path / "store" / cell.directory_name, (1e9 + 100 * number,) * 2)
-    return Store(tmp_path / "store"), cells
+    for number, run in enumerate(runs):
+        os.utime(tmp_path / "store" / run.directory_name, (1e9 + 100 * number,) * 2)
+    return Store(tmp_path / "store"), runs
 
 
-def test_a_store_is_listed_as_its_cells_are_read(generated: Made) -> None:
-    store, cells = generated
-    by_name = sorted(cells, key=lambda cell: cell.directory_name)
-    read = [store.read(cell) for cell in by_name]
+def test_a_store_is_listed_as_its_runs_are_read(generated: Made) -> None:
+    store, runs = generated
+    by_name = sorted(runs, key=lambda run: run.directory_name)
+    read = [store.read(run) for run in by_name]
     assert [len(one.records) for one in read] == [N_SPLITS - 2] * 4
     assert list(store.all_records()) == [record for one in read for record in one.records]
-    for cell, one, found in zip(by_name, read, overview(store), strict=True):
-        assert found.directory == store.directory(cell)
+    for run, one, found in zip(by_name, read, overview(store), strict=True):
+        assert found.directory == store.directory(run)
         assert found.n_splits == N_SPLITS
         assert found.done == [record.split for record in one.done]
         assert found.failed == {r.split: r for r in one.records if not r.is_done}
@@ -55,14 +55,14 @@ def test_a_store_is_listed_as_its_cells_are_read(generated: Made) -> None:
 
 @pytest.mark.parametrize("place", [3, 500, -70, -3])
 def test_a_damaged_record_is_never_counted_as_done(made: Made, place: int) -> None:
-    store, cells = made
-    path = store.record_path(cells[1], 7)
+    store, runs = made
+    path = store.record_path(runs[1], 7)
     data = bytearray(path.read_bytes())
     data[place] ^= 1
     path.write_bytes(data)
     with pytest.warns(DamagedRecordWarning, match="split-007.json is damaged"):
         found = overview(store)
-    (changed,) = [cell for cell in found if cell.directory == store.directory(cells[1])]
+    (changed,) = [run for run in found if run.directory == store.directory(runs[1])]
     assert 7 not in changed.done
     assert changed.n_waiting == 3
 
@@ -70,8 +70,8 @@ def test_a_damaged_record_is_never_counted_as_done(made: Made, place: int) -> No
 def test_a_directory_that_cannot_be_read_is_named(
     made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, cells = made
-    closed, real = store.directory(cells[0]), os.listdir
+    store, runs = made
+    closed, real = store.directory(runs[0]), os.listdir
 
     def listdir(path: Any) -> list[str]:
         if Path(path) == closed:
@@ -83,13 +83,13 @@ def test_a_directory_that_cannot_be_read_is_named(
         assert len(overview(store)) == 3
 
 
-def test_locks_and_cells_that_come_and_go_are_seen(made: Made) -> None:
-    store, cells = made
-    step = Step(cells[0], 2)
-    place = cells[0].directory_name
+def test_locks_and_runs_that_come_and_go_are_seen(made: Made) -> None:
+    store, runs = made
+    step = Step(runs[0], 2)
+    place = runs[0].directory_name
 
     def running() -> list[str]:
-        found = {cell.directory.name: cell for cell in overview(store)}
+        found = {run.directory.name: run for run in overview(store)}
         return list(found[place].running)
 
     assert running() == []
@@ -97,6 +97,6 @@ def test_locks_and_cells_that_come_and_go_are_seen(made: Made) -> None:
         own = lock_path(store, step)
         assert locks.take(own)
         assert running() == ["split-002"]
-        shutil.rmtree(store.directory(cells[1]))
+        shutil.rmtree(store.directory(runs[1]))
         assert running() == ["split-002"]
         assert len(overview(store)) == 3

@@ -1,4 +1,4 @@
-"""Cells are run once, survive crashes, stop in time, and may be run twice at once."""
+"""Runs are run once, survive crashes, stop in time, and may be run twice at once."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from experiment_fakes import TINY, fake_cell, fake_configs, start, tiny_cell, wait_until
+from experiment_fakes import TINY, fake_configs, fake_run, start, tiny_run, wait_until
 from narrowing import present
 
 from mklbench.errors import InputError
 from mklbench.experiments import progress as progress_module
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_selection
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.progress import Bar, Lines, counting, duration, progress
 from mklbench.experiments.record import Record
-from mklbench.experiments.records import CellRecords
+from mklbench.experiments.records import RunRecords
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 
@@ -32,13 +32,13 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def modification_times(store: Store, cell: Cell) -> dict[str, int]:
+def modification_times(store: Store, run: Run) -> dict[str, int]:
     return {
-        path.name: path.stat().st_mtime_ns for path in store.directory(cell).glob("split-*.json")
+        path.name: path.stat().st_mtime_ns for path in store.directory(run).glob("split-*.json")
     }
 
 
-def statuses(result: CellRecords) -> list[str]:
+def statuses(result: RunRecords) -> list[str]:
     return [record.status for record in result.records]
 
 
@@ -47,9 +47,9 @@ def measured(record: Record) -> tuple[object, ...]:
 
 
 def test_workers_get_the_numbers_of_the_plain_run(store: Store, tmp_path: Path) -> None:
-    cells = [tiny_cell(), tiny_cell("search=cv", "algo=uniform", "kernel=product")]
-    here = run_cells(cells, store)
-    there = run_cells(cells, Store(tmp_path / "other"), jobs=2)
+    runs = [tiny_run(), tiny_run("search=cv", "algo=uniform", "kernel=product")]
+    here = run_all(runs, store)
+    there = run_all(runs, Store(tmp_path / "other"), jobs=2)
     for one, other in zip(here, there, strict=True):
         assert one.status == other.status == "done"
         for mine, theirs in zip(one.records, other.records, strict=True):
@@ -58,13 +58,13 @@ def test_workers_get_the_numbers_of_the_plain_run(store: Store, tmp_path: Path) 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_only_what_is_missing_is_run(store: Store, jobs: int) -> None:
-    cell = tiny_cell()
-    run_cells([cell], store)
-    store.record_path(cell, 1).unlink()
-    store.record_path(cell, 3).write_text("{half a rec")
-    before = modification_times(store, cell)
-    (result,) = run_cells([cell], store, jobs=jobs)
-    after = modification_times(store, cell)
+    run = tiny_run()
+    run_all([run], store)
+    store.record_path(run, 1).unlink()
+    store.record_path(run, 3).write_text("{half a rec")
+    before = modification_times(store, run)
+    (result,) = run_all([run], store, jobs=jobs)
+    after = modification_times(store, run)
     assert result.status == "done"
     assert {name for name in after if after[name] != before.get(name)} == {
         "split-001.json",
@@ -72,21 +72,21 @@ def test_only_what_is_missing_is_run(store: Store, jobs: int) -> None:
     }
 
 
-def test_a_finished_cell_needs_neither_a_writable_store_nor_its_data(
+def test_a_finished_run_needs_neither_a_writable_store_nor_its_data(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = tiny_cell()
-    run_cells([cell], store)
+    run = tiny_run()
+    run_all([run], store)
     monkeypatch.setattr(Store, "check_writable", lambda self: pytest.fail("checked"))
     monkeypatch.setattr(
-        "mklbench.experiments.execution.plan.check_cell", lambda *arguments: pytest.fail("checked")
+        "mklbench.experiments.execution.plan.check_run", lambda *arguments: pytest.fail("checked")
     )
-    (result,) = run_cells([cell], store)
+    (result,) = run_all([run], store)
     assert result.status == "done"
 
 
-def test_equal_cells_are_run_once(store: Store) -> None:
-    results = run_cells([tiny_cell(), tiny_cell("split.n_splits=2"), tiny_cell()], store)
+def test_equal_runs_are_run_once(store: Store) -> None:
+    results = run_all([tiny_run(), tiny_run("split.n_splits=2"), tiny_run()], store)
     assert [len(result.records) for result in results] == [4, 2, 4]
     assert len(list(store.path.iterdir())) == 1
 
@@ -96,20 +96,20 @@ def test_a_crash_fails_its_split_and_is_tried_again(
     store: Store, tmp_path: Path, jobs: int
 ) -> None:
     crash = ["algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
-    cell, other = fake_cell(tmp_path, *crash), tiny_cell()
-    result, untouched = run_cells([cell, other], store, jobs=jobs)
+    run, other = fake_run(tmp_path, *crash), tiny_run()
+    result, untouched = run_all([run, other], store, jobs=jobs)
     assert result.status == "failed"
     assert sorted(statuses(result)) == ["done", "done", "done", "failed"]
     assert untouched.status == "done"
-    before = modification_times(store, cell)
-    (again,) = run_cells([cell], store, jobs=jobs)
+    before = modification_times(store, run)
+    (again,) = run_all([run], store, jobs=jobs)
     assert again.status == "done"
-    after = modification_times(store, cell)
+    after = modification_times(store, run)
     assert sum(before[name] != after[name] for name in after) == 1
 
 
 def test_a_solution_that_is_not_finite_fails_its_split(store: Store, tmp_path: Path) -> None:
-    (result,) = run_cells([fake_cell(tmp_path, "algo.behaviour=lose", "split.n_splits=1")], store)
+    (result,) = run_all([fake_run(tmp_path, "algo.behaviour=lose", "split.n_splits=1")], store)
     assert result.status == "failed"
     said = r"NotFiniteError: the solution has gap=nan, so it is none: [^.]+ \(experiment_fakes"
     assert re.match(said, present(result.records[0].error))
@@ -126,8 +126,8 @@ def test_a_worker_that_dies_costs_one_split(
     store: Store, tmp_path: Path, behaviour: str, said: str
 ) -> None:
     crash = [f"algo.behaviour={behaviour}", f"algo.once='{tmp_path}/died'"]
-    cell, other = fake_cell(tmp_path, *crash), tiny_cell()
-    result, untouched = run_cells([cell, other], store, jobs=2)
+    run, other = fake_run(tmp_path, *crash), tiny_run()
+    result, untouched = run_all([run, other], store, jobs=2)
     (failed,) = [record for record in result.records if record.status == "failed"]
     assert present(failed.error).startswith(said)
     assert sorted(statuses(result)) == ["done", "done", "done", "failed"]
@@ -137,31 +137,31 @@ def test_a_worker_that_dies_costs_one_split(
 
 
 def test_a_timeout_costs_one_split(store: Store, tmp_path: Path) -> None:
-    hanging = fake_cell(tmp_path, "algo.behaviour=hang", f"algo.once='{tmp_path}/hung'")
-    other = tiny_cell()
-    result, untouched = run_cells([hanging, other], store, jobs=1, timeout=5.0)
+    hanging = fake_run(tmp_path, "algo.behaviour=hang", f"algo.once='{tmp_path}/hung'")
+    other = tiny_run()
+    result, untouched = run_all([hanging, other], store, jobs=1, timeout=5.0)
     assert sorted(statuses(result)) == ["done", "done", "done", "timeout"]
     assert untouched.status == "done"
     (late,) = [record for record in result.records if record.status == "timeout"]
     assert "5 s" in present(late.error)
-    (again,) = run_cells([hanging], store, timeout=60)
+    (again,) = run_all([hanging], store, timeout=60)
     assert again.status == "done"
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_bad_input_stops_its_cell_only(store: Store, jobs: int) -> None:
-    bad, good = run_cells([tiny_cell("algo.C=-1"), tiny_cell()], store, jobs=jobs)
+def test_bad_input_stops_its_run_only(store: Store, jobs: int) -> None:
+    bad, good = run_all([tiny_run("algo.C=-1"), tiny_run()], store, jobs=jobs)
     assert bad.error == "C=-1 is not accepted: it must be a finite number > 0."
     assert (bad.status, bad.records) == ("missing", [])
     assert (good.status, good.error) == ("done", None)
     assert len(list(store.path.iterdir())) == 1
 
 
-def test_data_that_cannot_be_had_stop_their_cell_only(store: Store) -> None:
-    from mklbench.experiments.cell import Cell
+def test_data_that_cannot_be_had_stop_their_run_only(store: Store) -> None:
+    from mklbench.experiments.run import Run
 
-    absent = Cell.from_overrides(["algo=svm", "data=csv", "data.path=/nowhere.csv"])
-    bad, good = run_cells([absent, tiny_cell()], store)
+    absent = Run.from_overrides(["algo=svm", "data=csv", "data.path=/nowhere.csv"])
+    bad, good = run_all([absent, tiny_run()], store)
     assert "data.path=/nowhere.csv" in present(bad.error)
     assert good.status == "done"
 
@@ -170,10 +170,10 @@ def test_data_that_cannot_be_had_stop_their_cell_only(store: Store) -> None:
 def test_a_store_that_cannot_be_written_is_said_before_running(tmp_path: Path, jobs: int) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="results_dir="):
-        run_cells([tiny_cell()], Store(tmp_path / "file"), jobs=jobs)
+        run_all([tiny_run()], Store(tmp_path / "file"), jobs=jobs)
 
 
-def at_once(n_runs: int, run: Callable[[], list[CellRecords]]) -> list[CellRecords]:
+def at_once(n_runs: int, run: Callable[[], list[RunRecords]]) -> list[RunRecords]:
     """Run `run` in threads and return what the runs returned, joined."""
     results = []
     threads = [threading.Thread(target=lambda: results.extend(run())) for _ in range(n_runs)]
@@ -186,10 +186,10 @@ def at_once(n_runs: int, run: Callable[[], list[CellRecords]]) -> list[CellRecor
 
 @pytest.mark.slow
 def test_two_runs_at_once_end_in_one_whole_store(store: Store, tmp_path: Path) -> None:
-    cell = fake_cell(tmp_path, "algo.seconds=0.02", "split.n_splits=8")
-    results = at_once(2, lambda: run_cells([cell], store, jobs=2))
+    run = fake_run(tmp_path, "algo.seconds=0.02", "split.n_splits=8")
+    results = at_once(2, lambda: run_all([run], store, jobs=2))
     assert [result.status for result in results] == ["done", "done"]
-    names = sorted(path.name for path in store.directory(cell).iterdir())
+    names = sorted(path.name for path in store.directory(run).iterdir())
     assert names == ["cell.json", *(f"split-{split:03d}.json" for split in range(8))]
 
 
@@ -199,48 +199,48 @@ SHARED = ["search=first_splits", "search.splits=2", "search.folds=2", "search.gr
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_selections_are_made_once_for_all_splits(store: Store, jobs: int) -> None:
-    cell = tiny_cell(*SHARED)
-    (result,) = run_cells([cell], store, jobs=jobs)
+    run = tiny_run(*SHARED)
+    (result,) = run_all([run], store, jobs=jobs)
     assert result.status == "done"
     assert {record.C for record in result.records} == {2}
     assert len({repr(record.selections) for record in result.records}) == 1
-    names = sorted(path.name for path in store.directory(cell).iterdir())
+    names = sorted(path.name for path in store.directory(run).iterdir())
     selections = ["selection-000.json", "selection-001.json"]
     assert names == ["cell.json", *selections, *(f"split-{split:03d}.json" for split in range(4))]
 
 
 @pytest.mark.slow
-def test_workers_do_other_cells_while_a_selection_is_made(store: Store, tmp_path: Path) -> None:
-    selecting = fake_cell(tmp_path, *SHARED, "search.splits=1", "algo.seconds=0.5")
-    other = tiny_cell()
-    run_cells([selecting, other], store, jobs=2)
+def test_workers_do_other_runs_while_a_selection_is_made(store: Store, tmp_path: Path) -> None:
+    selecting = fake_run(tmp_path, *SHARED, "search.splits=1", "algo.seconds=0.5")
+    other = tiny_run()
+    run_all([selecting, other], store, jobs=2)
     selected = store.selection_path(selecting, 0).stat().st_mtime_ns
     assert max(modification_times(store, other).values()) < selected
     assert selected < min(modification_times(store, selecting).values())
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_selection_that_crashes_fails_its_cell_and_is_tried_again(
+def test_a_selection_that_crashes_fails_its_run_and_is_tried_again(
     store: Store, tmp_path: Path, jobs: int
 ) -> None:
     crash = ["algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
-    cell, other = fake_cell(tmp_path, *SHARED, *crash), tiny_cell()
+    run, other = fake_run(tmp_path, *SHARED, *crash), tiny_run()
     log = io.StringIO()
-    result, untouched = run_cells([cell, other], store, jobs=jobs, progress=Lines(log))
+    result, untouched = run_all([run, other], store, jobs=jobs, progress=Lines(log))
     assert (result.status, untouched.status) == ("failed", "done")
     (failed,) = result.records  # no split was run with half of the selections
     said = "model selection on split [01]: ZeroDivisionError: the fake divided by zero "
     assert re.match(said, present(failed.error))
     assert "experiment_fakes.py" in present(failed.traceback)
     assert present(failed.error) in log.getvalue()
-    (again,) = run_cells([cell], store, jobs=jobs)
+    (again,) = run_all([run], store, jobs=jobs)
     assert again.status == "done"
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_of_a_selection_fails_its_cell(store: Store, tmp_path: Path) -> None:
+def test_a_worker_that_dies_of_a_selection_fails_its_run(store: Store, tmp_path: Path) -> None:
     crash = ["algo.behaviour=die", f"algo.once='{tmp_path}/died'"]
-    result, untouched = run_cells([fake_cell(tmp_path, *SHARED, *crash), tiny_cell()], store, 2)
+    result, untouched = run_all([fake_run(tmp_path, *SHARED, *crash), tiny_run()], store, 2)
     assert (result.status, untouched.status) == ("failed", "done")
     assert re.match(
         r"model selection on split [01]: the worker .* died", present(result.records[0].error)
@@ -248,23 +248,23 @@ def test_a_worker_that_dies_of_a_selection_fails_its_cell(store: Store, tmp_path
 
 
 @pytest.mark.slow
-def test_a_selection_over_its_time_ends_its_cell(store: Store, tmp_path: Path) -> None:
-    cell = fake_cell(tmp_path, *SHARED, "algo.behaviour=hang", f"algo.once='{tmp_path}/hung'")
-    store.write_selection(cell, 0, run_selection(tiny_cell(*SHARED), 0))
-    (result,) = run_cells([cell], store, timeout=1.2)
+def test_a_selection_over_its_time_ends_its_run(store: Store, tmp_path: Path) -> None:
+    run = fake_run(tmp_path, *SHARED, "algo.behaviour=hang", f"algo.once='{tmp_path}/hung'")
+    store.write_selection(run, 0, run_selection(tiny_run(*SHARED), 0))
+    (result,) = run_all([run], store, timeout=1.2)
     assert result.status == "timeout"
     assert present(result.records[0].error).startswith(
         "model selection on split 1: stopped after 1.2 s"
     )
-    assert list(store.selections(cell)) == [0]
-    made = store.selection_path(cell, 0).stat().st_mtime_ns
-    (again,) = run_cells([cell], store, timeout=60)
+    assert list(store.selections(run)) == [0]
+    made = store.selection_path(run, 0).stat().st_mtime_ns
+    (again,) = run_all([run], store, timeout=60)
     assert again.status == "done"
-    assert store.selection_path(cell, 0).stat().st_mtime_ns == made
+    assert store.selection_path(run, 0).stat().st_mtime_ns == made
 
 
-def selection_files(store: Store, cell: Cell) -> list[Path]:
-    return sorted(store.directory(cell).glob("selection-*.json"))
+def selection_files(store: Store, run: Run) -> list[Path]:
+    return sorted(store.directory(run).glob("selection-*.json"))
 
 
 @pytest.mark.slow
@@ -273,35 +273,35 @@ def test_a_run_killed_while_selecting_goes_on_where_it_was(
     store: Store, tmp_path: Path, jobs: int
 ) -> None:
     search = [*SHARED, "search.splits=6", "algo.seconds=0.2"]
-    cell = fake_cell(tmp_path, *search)
+    run = fake_run(tmp_path, *search)
     options = ["--config-dir", str(fake_configs(tmp_path)), f"jobs={jobs}", "results_dir=store"]
     process = start(["run", *TINY, "algo=fake", *search, *options], tmp_path)
-    wait_until(lambda: store.selections(cell) or process.poll() is not None)
+    wait_until(lambda: store.selections(run) or process.poll() is not None)
     assert process.poll() is None, process.communicate()
     process.kill()
     process.communicate()
     workers_are_gone(tmp_path)
-    made = {path: path.stat().st_mtime_ns for path in selection_files(store, cell)}
-    assert 1 <= len(store.selections(cell)) < 6
-    assert store.read(cell).records == []
-    (result,) = run_cells([cell], store, jobs=2)
+    made = {path: path.stat().st_mtime_ns for path in selection_files(store, run)}
+    assert 1 <= len(store.selections(run)) < 6
+    assert store.read(run).records == []
+    (result,) = run_all([run], store, jobs=2)
     assert result.status == "done"
     assert {path: path.stat().st_mtime_ns for path in made} == made
-    assert len(selection_files(store, cell)) == 6
+    assert len(selection_files(store, run)) == 6
 
 
 @pytest.mark.slow
 def test_two_runs_at_once_share_selections(store: Store, tmp_path: Path) -> None:
-    cell = fake_cell(tmp_path, *SHARED, "search.splits=4", "algo.seconds=0.05")
-    results = at_once(2, lambda: run_cells([cell], store, jobs=2))
+    run = fake_run(tmp_path, *SHARED, "search.splits=4", "algo.seconds=0.05")
+    results = at_once(2, lambda: run_all([run], store, jobs=2))
     assert [result.status for result in results] == ["done", "done"]
     assert len({repr(record.selections) for record in results[0].records}) == 1
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_bad_input_in_a_selection_stops_its_cell_only(store: Store, jobs: int) -> None:
-    cells = [tiny_cell(*SHARED, "search.grid.algo.C=[-1]"), tiny_cell()]
-    bad, good = run_cells(cells, store, jobs=jobs)
+def test_bad_input_in_a_selection_stops_its_run_only(store: Store, jobs: int) -> None:
+    runs = [tiny_run(*SHARED, "search.grid.algo.C=[-1]"), tiny_run()]
+    bad, good = run_all(runs, store, jobs=jobs)
     assert bad.error == "C=-1 is not accepted: it must be a finite number > 0."
     assert (bad.status, good.status) == ("missing", "done")
 
@@ -309,30 +309,30 @@ def test_bad_input_in_a_selection_stops_its_cell_only(store: Store, jobs: int) -
 SLOW = ["run", *TINY, "algo=fake", "algo.seconds=0.3", "split.n_splits=30", "results_dir=store"]
 
 
-def slow_run(tmp_path: Path, *options: str) -> tuple[subprocess.Popen[str], Store, Cell]:
+def slow_run(tmp_path: Path, *options: str) -> tuple[subprocess.Popen[str], Store, Run]:
     """Start a run that takes a while and wait for its first finished split."""
     configs = fake_configs(tmp_path)
     store = Store(tmp_path / "store")
-    cell = fake_cell(tmp_path, "algo.seconds=0.3", "split.n_splits=30")
+    run = fake_run(tmp_path, "algo.seconds=0.3", "split.n_splits=30")
     process = start([*SLOW, "--config-dir", str(configs), *options], tmp_path)
-    wait_until(lambda: len(store.read(cell).records) >= 2 or process.poll() is not None)
+    wait_until(lambda: len(store.read(run).records) >= 2 or process.poll() is not None)
     assert process.poll() is None, process.communicate()
-    return process, store, cell
+    return process, store, run
 
 
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, jobs: int) -> None:
-    process, store, cell = slow_run(tmp_path, f"jobs={jobs}")
+    process, store, run = slow_run(tmp_path, f"jobs={jobs}")
     process.kill()
     process.communicate()
     workers_are_gone(tmp_path)
-    before = modification_times(store, cell)
+    before = modification_times(store, run)
     assert 2 <= len(before) < 30
-    assert store.read(cell).status == "incomplete"
-    shorter = fake_cell(tmp_path, "algo.seconds=0.3", f"split.n_splits={len(before) + 2}")
-    (result,) = run_cells([shorter], store)
+    assert store.read(run).status == "incomplete"
+    shorter = fake_run(tmp_path, "algo.seconds=0.3", f"split.n_splits={len(before) + 2}")
+    (result,) = run_all([shorter], store)
     assert result.status == "done"
-    after = modification_times(store, cell)
+    after = modification_times(store, run)
     assert {name: after[name] for name in before} == before
 
 
@@ -369,10 +369,10 @@ def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path: Path, jobs: int) -
     workers_are_gone(tmp_path)
 
 
-def test_lines_tell_of_each_cell_and_of_each_failure(store: Store, tmp_path: Path) -> None:
+def test_lines_tell_of_each_run_and_of_each_failure(store: Store, tmp_path: Path) -> None:
     log = io.StringIO()
     crash = ["algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
-    run_cells([fake_cell(tmp_path, *crash), tiny_cell()], store, progress=Lines(log))
+    run_all([fake_run(tmp_path, *crash), tiny_run()], store, progress=Lines(log))
     lines = log.getvalue().splitlines()
     assert lines[0] == "2 runs, 8 splits"
     assert "split 0 failed: ZeroDivisionError: the fake divided by zero" in lines[1]
@@ -385,22 +385,22 @@ def test_lines_tell_of_each_cell_and_of_each_failure(store: Store, tmp_path: Pat
 
 def test_lines_tell_of_selections(store: Store) -> None:
     log = io.StringIO()
-    run_cells([tiny_cell(*SHARED)], store, progress=Lines(log))
+    run_all([tiny_run(*SHARED)], store, progress=Lines(log))
     heading = "1 run, 4 splits, and 2 selections of hyperparameters"
     assert log.getvalue().startswith(heading)
     assert "(4 of 4 splits)" in log.getvalue()
 
 
-def test_lines_tell_of_a_long_cell_between(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_tell_of_a_long_run_between(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress_module.Lines, "_interval", 0.0)
     log = io.StringIO()
-    run_cells([tiny_cell()], store, progress=Lines(log))
+    run_all([tiny_run()], store, progress=Lines(log))
     assert "svm-gaussian-twonorm (2 of 4 splits, about " in log.getvalue()
 
 
 def test_the_bar_is_for_terminals(store: Store) -> None:
     log = io.StringIO()
-    run_cells([tiny_cell()], store, progress=Bar(log))
+    run_all([tiny_run()], store, progress=Bar(log))
     assert "svm-gaussian-twonorm done" in log.getvalue()
     assert isinstance(progress("auto", log), Lines)
 
@@ -442,9 +442,9 @@ def test_a_worker_that_is_ended_leaves_nothing_half_written(
         sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", slow)
-    cell = fake_cell(tmp_path, "split.n_splits=1")
-    (result,) = run_cells([cell], store, timeout=1.0)
+    run = fake_run(tmp_path, "split.n_splits=1")
+    (result,) = run_all([run], store, timeout=1.0)
     assert result.status == "timeout"
-    names = sorted(path.name for path in store.directory(cell).iterdir())
+    names = sorted(path.name for path in store.directory(run).iterdir())
     # What the worker had printed stands beside the record.
     assert names == ["cell.json", "split-000.json", "split-000.traceback.txt"]

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from experiment_fakes import fake_cell, tiny_cell
+from experiment_fakes import fake_run, tiny_run
 from narrowing import present
 
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.pending import lock_path
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.execution.remote import EndedJob, Remote, take_steps
 from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
 # Hyperparameters chosen on two splits for all four.
@@ -40,7 +40,7 @@ class Engine(Remote):
         self._running: list[tuple[str, Any]] = []
         self.locks = Locks()
 
-    def prepare(self, cells: Sequence[Cell], store: Store) -> None: ...
+    def prepare(self, runs: Sequence[Run], store: Store) -> None: ...
 
     def submit(self, n_jobs: int, arguments: tuple[Any, ...], gib: int) -> list[str]:
         names = [f"fake {len(self.submitted) + number}" for number in range(n_jobs)]
@@ -62,14 +62,14 @@ def takes_all(engine: Engine, name: str, arguments: Any) -> tuple[str, dict[str,
     return "COMPLETED", take_steps(*arguments, name=name)
 
 
-def holding(split: int, reason: str, cell: Cell) -> Fate:
+def holding(split: int, reason: str, run: Run) -> Fate:
     """Let the first job end with a split in hand, as it is killed."""
 
     def fate(engine: Engine, name: str, arguments: Any) -> tuple[str, dict[str, str]]:
         if name != "fake 0":
             return takes_all(engine, name, arguments)
         locks = Locks(name)
-        assert locks.take(lock_path(engine.store, Step(cell, split)))
+        assert locks.take(lock_path(engine.store, Step(run, split)))
         return reason, {}
 
     return fate
@@ -81,7 +81,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_jobs_take_selections_and_splits(store: Store) -> None:
-    results = run_cells([tiny_cell(*SHARED), tiny_cell()], store, executor=Engine(store))
+    results = run_all([tiny_run(*SHARED), tiny_run()], store, executor=Engine(store))
     assert [result.status for result in results] == ["done", "done"]
     provenances = [record.provenance for result in results for record in result.records]
     assert {each["job"] for each in provenances} <= {"fake 0", "fake 1", "fake 2", "fake 3"}
@@ -94,46 +94,46 @@ def test_jobs_take_selections_and_splits(store: Store) -> None:
 def test_a_job_that_is_killed_costs_the_step_in_hand(
     store: Store, reason: str, status: str
 ) -> None:
-    cell = tiny_cell()
-    (result,) = run_cells([cell], store, executor=Engine(store, holding(2, reason, cell)))
+    run = tiny_run()
+    (result,) = run_all([run], store, executor=Engine(store, holding(2, reason, run)))
     assert [record.status for record in result.records] == ["done", "done", status, "done"]
     assert result.records[2].error == f"{reason} {WHERE}"
-    (again,) = run_cells([cell], store, executor=Engine(store))
+    (again,) = run_all([run], store, executor=Engine(store))
     assert again.status == "done"
 
 
 def test_jobs_that_cannot_begin_end_the_run(store: Store) -> None:
     engine = Engine(store, lambda *_: ("NODE_FAIL", {}))
-    (result,) = run_cells([tiny_cell()], store, executor=engine)
+    (result,) = run_all([tiny_run()], store, executor=engine)
     assert [record.error for record in result.records] == [f"NODE_FAIL {WHERE}"] * 4
     assert len(engine.submitted) == 4
 
 
-def test_bad_input_stops_its_cell_only(store: Store) -> None:
-    bad, good = run_cells([tiny_cell("algo.C=-1"), tiny_cell()], store, executor=Engine(store))
+def test_bad_input_stops_its_run_only(store: Store) -> None:
+    bad, good = run_all([tiny_run("algo.C=-1"), tiny_run()], store, executor=Engine(store))
     assert present(bad.error).startswith("C=-1 is not accepted")
     assert (bad.status, good.status) == ("missing", "done")
 
 
 def test_data_that_differ_where_a_job_runs_are_refused(store: Store, tmp_path: Path) -> None:
-    cell = fake_cell(tmp_path)
+    run = fake_run(tmp_path)
 
     def other_data(engine: Engine, name: str, arguments: Any) -> tuple[str, dict[str, str]]:
         place, modules, runs, seconds = arguments
-        runs = [{**run, "key": "0123456789ab"} for run in runs]
+        runs = [{**sent, "key": "0123456789ab"} for sent in runs]
         refused = take_steps(place, modules, runs, seconds, name=name)
-        return "COMPLETED", dict.fromkeys([cell.key], refused["0123456789ab"])
+        return "COMPLETED", dict.fromkeys([run.key], refused["0123456789ab"])
 
-    (result,) = run_cells([cell], store, executor=Engine(store, other_data))
+    (result,) = run_all([run], store, executor=Engine(store, other_data))
     assert "is not the same on" in present(result.error)
     assert result.records == []
 
 
 def test_a_job_begins_no_step_after_its_time(store: Store) -> None:
-    cell = tiny_cell()
-    runs = [{"config": cell.config, "key": cell.key, "steps": [((0, False), (None,))]}]
+    run = tiny_run()
+    runs = [{"config": run.config, "key": run.key, "steps": [((0, False), (None,))]}]
     assert take_steps(str(store.path), [], runs, -1.0, name="fake 0") == {}
-    assert store.read(cell).status == "missing"
+    assert store.read(run).status == "missing"
 
 
 @pytest.mark.parametrize(

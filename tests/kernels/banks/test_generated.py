@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from experiment_fakes import tiny_cell
+from experiment_fakes import tiny_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -19,7 +19,7 @@ from problems import random_problem
 from mklbench import MKL
 from mklbench.algorithms import mkl
 from mklbench.errors import InputError
-from mklbench.experiments.cell_checks import check_cell
+from mklbench.experiments.run_checks import check_run
 from mklbench.kernels import (
     Bank,
     FeatureBank,
@@ -303,7 +303,7 @@ class TestMemory:
         assert said.endswith("; about 0 rows fit: pass fewer of them, or choose fewer kernels.")
         options = ["algo=mkl", "kernel=feature_widths", "kernel.n_widths=1000000"]
         with pytest.raises(InputError, match="as much: choose fewer kernels") as refused:
-            check_cell(tiny_cell(*options), [0])
+            check_run(tiny_run(*options), [0])
         assert "kernel=feature_widths (M = 20000000 kernels) needs about" in str(refused.value)
         few = partial(feature_widths, n_widths=2000)
         assert MKL(kernel=few, C=100.0, tol=1e-2).fit(X, y).gap_ <= 1e-2

@@ -15,9 +15,9 @@ from scipy.io import savemat
 
 from mklbench import UniformMKL
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.evaluation import run_split
+from mklbench.experiments.run import Run
+from mklbench.experiments.run_checks import check_run
 from mklbench.kernels import MatrixDescriptors, MatrixKernels, Precomputed, precomputed
 
 N = 12
@@ -149,26 +149,24 @@ class TestGrams:
 
 def test_a_run_on_the_distances_of_a_data_set(tmp_path: Path) -> None:
     overrides = ["algo=vskl", "data=twonorm", "data.n_samples=60", "split.n_splits=1"]
-    dataset = Cell.from_overrides(overrides).dataset()
+    dataset = Run.from_overrides(overrides).dataset()
     parts = [
         ((dataset.X[:, None, k] - dataset.X[None, :, k]) ** 2).sum(axis=2) for k in ([0, 1], [2])
     ]
     np.savez(tmp_path / "D.npz", first=parts[0], second=parts[1])
-    cell = Cell.from_overrides(
-        [*overrides, "kernel=distances", f"kernel.files=['{tmp_path}/D.npz']"]
-    )
-    check_cell(cell)
-    record = run_split(cell, 0)
+    run = Run.from_overrides([*overrides, "kernel=distances", f"kernel.files=['{tmp_path}/D.npz']"])
+    check_run(run)
+    record = run_split(run, 0)
     assert (record.status, record.n_base_kernels) == ("done", 10)
-    key = cell.key
+    key = run.key
     np.savez(tmp_path / "D.npz", first=parts[1], second=parts[0])
-    again = Cell.from_overrides(
+    again = Run.from_overrides(
         [*overrides, "kernel=distances", f"kernel.files=['{tmp_path}/D.npz']"]
     )
     assert again.key != key
     np.savez(tmp_path / "D.npz", first=distances(0))
     with pytest.raises(InputError, match="matrices on 12 samples, and data=twonorm has 60 rows"):
-        check_cell(again)
+        check_run(again)
 
 
 class TestNames:

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 from scipy.io import savemat
 
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
+from mklbench.experiments.run import Run
 from mklbench.kernels import MatrixDescriptors, MatrixKernels
 from mklbench.kernels.builders.matrix_files import matrices
 
@@ -139,12 +139,12 @@ def test_new_options_leave_old_keys(tmp_path: Path) -> None:
     np.save(tmp_path / "K.npy", stack(2, 30))
     overrides = ["algo=mkl", "data=twonorm", "data.n_samples=30", "kernel=grams"]
     files = f"kernel.files=['{tmp_path}/K.npy']"
-    cell = Cell.from_overrides([*overrides, files])
-    assert set(cell.identity["kernel"]) == {
+    run = Run.from_overrides([*overrides, files])
+    assert set(run.identity["kernel"]) == {
         "name", "_target_", "_partial_", "files", "groups", "normalise",
     }  # fmt: skip
-    named = Cell.from_overrides([*overrides, files, "kernel.array=K"])
-    assert named.key != cell.key
+    named = Run.from_overrides([*overrides, files, "kernel.array=K"])
+    assert named.key != run.key
 
 
 def test_a_table_of_text_is_ordered_by_its_names(tmp_path: Path) -> None:

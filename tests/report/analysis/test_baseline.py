@@ -30,7 +30,7 @@ HARD_NEW = ("hard", "new", "once")
 
 
 def with_errors(errors: Sequence[float], n_splits: int, **changes: object) -> SlotRecords:
-    """A cell of `n_splits` splits whose first ones have the test errors given, in per cent."""
+    """A run of `n_splits` splits whose first ones have the test errors given, in per cent."""
     listed = [record(s, accuracy=1 - error / 100, **changes) for s, error in enumerate(errors)]
     return found(listed, n_splits)
 
@@ -43,8 +43,8 @@ def hard_row(n_new: int = 20, lower_by: float = 5.0) -> dict[tuple[str, str, str
     return {("hard", "plain", "once"): with_errors(plain, 100), HARD_NEW: with_errors(new, 20)}
 
 
-def report_of(cells: dict[tuple[str, str, str], SlotRecords]) -> Report:
-    return assemble(comparison(), FakeFinder(cells))
+def report_of(runs: dict[tuple[str, str, str], SlotRecords]) -> Report:
+    return assemble(comparison(), FakeFinder(runs))
 
 
 def csv_lines(report: Report) -> dict[tuple[str, str, str], dict[str, str]]:
@@ -111,18 +111,18 @@ def test_pairing_finds_what_the_spread_over_the_splits_would_hide() -> None:
 def test_published_numbers_are_marked_by_the_same_rule() -> None:
     report = report_of({})
     assert report.published_standings == {("hard", "new", "error"): Standing.BETTER}
-    assert not report.standings  # all cells have the same records
+    assert not report.standings  # all runs have the same records
 
 
 @pytest.mark.parametrize("n_new", [0, 7])
-def test_an_unfinished_cell_has_no_standing(n_new: int) -> None:
+def test_an_unfinished_run_has_no_standing(n_new: int) -> None:
     assert not report_of(hard_row(n_new=n_new)).standings
 
 
 def test_an_unfinished_baseline_marks_nothing() -> None:
-    cells = hard_row()
-    cells["hard", "plain", "once"] = with_errors([30.0, 31.0], 100)
-    assert not report_of(cells).standings
+    runs = hard_row()
+    runs["hard", "plain", "once"] = with_errors([30.0, 31.0], 100)
+    assert not report_of(runs).standings
 
 
 def test_standings_are_shown_in_every_format() -> None:
@@ -143,7 +143,7 @@ def test_standings_are_shown_in_every_format() -> None:
     assert lines["hard", "new", "n_kernels"]["standing"] == ""
 
 
-def test_number_of_splits_stands_in_cells_with_fewer_than_the_paper() -> None:
+def test_number_of_splits_stands_in_runs_with_fewer_than_the_paper() -> None:
     markdown = plain(lay_out(report_of(hard_row())))
     easy, hard = (re.search(rf"\| {row} .*\n(.*)\n", markdown) for row in ("Easy", "Hard"))
     assert easy

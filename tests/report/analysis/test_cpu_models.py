@@ -25,39 +25,39 @@ def timed(split: int, model: str | None, seconds: float | None = 1.0) -> Record:
 
 
 @st.composite
-def cells(draw: st.DrawFn) -> list[Record]:
-    """Some splits of a cell, each of them on any CPU model."""
+def runs(draw: st.DrawFn) -> list[Record]:
+    """Some splits of a run, each of them on any CPU model."""
     models = draw(st.lists(st.sampled_from(MODELS), min_size=1, max_size=12))
     seconds = st.floats(min_value=1e-3, max_value=1e3)
     return [timed(split, model, draw(seconds)) for split, model in enumerate(models)]
 
 
-@given(st.lists(cells(), min_size=1, max_size=4))
-def test_means_of_times_are_of_one_model_that_all_cells_have(of_cells: list[list[Record]]) -> None:
-    found = on_one_model(of_cells, TIME)
-    shared = set(MODELS).intersection(*map(cpu_models, of_cells))
+@given(st.lists(runs(), min_size=1, max_size=4))
+def test_means_of_times_are_of_one_model_that_all_runs_have(of_runs: list[list[Record]]) -> None:
+    found = on_one_model(of_runs, TIME)
+    shared = set(MODELS).intersection(*map(cpu_models, of_runs))
     alone = [
-        [TIME.by_split(r for r in listed if r.cpu == model) for listed in of_cells]
+        [TIME.by_split(r for r in listed if r.cpu == model) for listed in of_runs]
         for model in sorted(shared)
     ]
     best = max(alone, key=lambda values: min(map(len, values)), default=None)
     assert found == best
-    assert on_one_model([listed[::-1] for listed in of_cells], TIME) == best
+    assert on_one_model([listed[::-1] for listed in of_runs], TIME) == best
 
 
-@given(st.lists(cells(), min_size=2, max_size=4))
+@given(st.lists(runs(), min_size=2, max_size=4))
 def test_times_are_compared_on_the_splits_that_all_have_on_one_model(
-    of_cells: list[list[Record]],
+    of_runs: list[list[Record]],
 ) -> None:
-    n_common = min(map(len, of_cells))
-    alike = {s for s in range(n_common) if len({listed[s].cpu for listed in of_cells}) == 1}
-    found = split_by_split(of_cells, TIME)
+    n_common = min(map(len, of_runs))
+    alike = {s for s in range(n_common) if len({listed[s].cpu for listed in of_runs}) == 1}
+    found = split_by_split(of_runs, TIME)
     if not alike:
         assert found is None
     elif len(alike) < n_common:
-        assert list(map(set, present(found))) == [alike] * len(of_cells)
+        assert list(map(set, present(found))) == [alike] * len(of_runs)
     else:
-        assert found == list(map(TIME.by_split, of_cells))
+        assert found == list(map(TIME.by_split, of_runs))
 
 
 @pytest.mark.parametrize("how", [on_one_model, split_by_split])

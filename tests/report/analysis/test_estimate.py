@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from experiment_fakes import tiny_cell
+from experiment_fakes import tiny_run
 
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import unfinished
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RecordFile, export_records
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.estimate import Work, describe_work, outstanding_work
 
 
-def finished(cell: Cell, split: int, **changes: Any) -> Record:
+def finished(run: Run, split: int, **changes: Any) -> Record:
     """A record that says it took 1 + 2 + 3 seconds, and its search 10."""
     seconds = {"kernel_seconds": 1.0, "fit_seconds": 2.0, "predict_seconds": 3.0}
     results = {"objective": 1.0, "gap": 0.0, "accuracy": 0.5, "search_seconds": 10.0}
-    made = unfinished(cell, split, "done", "")
+    made = unfinished(run, split, "done", "")
     return replace(made, **{**results, **seconds, **changes})
 
 
@@ -37,25 +37,25 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "store")
 
 
-def record_file(path: Path, cell: Cell, *records: Record) -> RecordFile:
+def record_file(path: Path, run: Run, *records: Record) -> RecordFile:
     """Export records as those of another machine."""
     other = Store(path / "other")
     for record in records:
-        other.write(cell, record)
-    export_records([cell], other, path / "records.jsonl")
+        other.write(run, record)
+    export_records([run], other, path / "records.jsonl")
     return RecordFile(path / "records.jsonl")
 
 
-def estimate(cell: Cell, store: Store, *recorded: RecordFile) -> Work:
-    (work,) = outstanding_work([cell, cell], store, recorded)
+def estimate(run: Run, store: Store, *recorded: RecordFile) -> Work:
+    (work,) = outstanding_work([run, run], store, recorded)
     return work
 
 
 def test_a_search_of_its_own_belongs_to_each_split(store: Store) -> None:
-    cell = tiny_cell("search=cv")
-    store.write(cell, finished(cell, 0))
-    store.write(cell, finished(cell, 1, search_seconds=20.0))
-    work = estimate(cell, store)
+    run = tiny_run("search=cv")
+    store.write(run, finished(run, 0))
+    store.write(run, finished(run, 1, search_seconds=20.0))
+    work = estimate(run, store)
     assert (work.n_missing, work.n_selections, work.seconds) == (2, 0, 2 * (6 + 15))
 
 
@@ -63,36 +63,36 @@ SHARED = ("search=first_splits", "search.splits=2")
 
 
 def test_a_shared_search_is_done_once_the_store_has_a_split(store: Store) -> None:
-    cell = tiny_cell(*SHARED)
-    store.write(cell, finished(cell, 0, selections=shared(10.0, 30.0)))
-    work = estimate(cell, store)
+    run = tiny_run(*SHARED)
+    store.write(run, finished(run, 0, selections=shared(10.0, 30.0)))
+    work = estimate(run, store)
     assert (work.n_missing, work.n_selections, work.seconds) == (3, 0, 3 * 6)
 
 
-def test_a_shared_search_is_counted_once_a_cell(store: Store, tmp_path: Path) -> None:
-    cell = tiny_cell(*SHARED)
-    recorded = record_file(tmp_path, cell, finished(cell, 3, selections=shared(10.0, 30.0)))
-    work = estimate(cell, store, recorded)
+def test_a_shared_search_is_counted_once_a_run(store: Store, tmp_path: Path) -> None:
+    run = tiny_run(*SHARED)
+    recorded = record_file(tmp_path, run, finished(run, 3, selections=shared(10.0, 30.0)))
+    work = estimate(run, store, recorded)
     assert (work.n_missing, work.n_selections, work.seconds) == (4, 2, 4 * 6 + 2 * 20)
     assert "2/2" in describe_work([work])
-    store.write_selection(cell, 0, recorded.read(cell).selections[0])
-    work = estimate(cell, store, recorded)
+    store.write_selection(run, 0, recorded.read(run).selections[0])
+    work = estimate(run, store, recorded)
     assert (work.n_selections, work.seconds) == (1, 4 * 6 + 20)
 
 
-def test_without_a_time_of_its_own_a_cell_goes_by_its_like(store: Store, tmp_path: Path) -> None:
-    recorded = record_file(tmp_path, tiny_cell(), finished(tiny_cell(), 0, search_seconds=0.0))
-    assert estimate(tiny_cell("algo.C=3"), store, recorded).seconds == 4 * 6
-    assert estimate(tiny_cell("search=cv"), store, recorded).seconds is None
-    assert estimate(tiny_cell("algo=uniform"), store, recorded).seconds is None
+def test_without_a_time_of_its_own_a_run_goes_by_its_like(store: Store, tmp_path: Path) -> None:
+    recorded = record_file(tmp_path, tiny_run(), finished(tiny_run(), 0, search_seconds=0.0))
+    assert estimate(tiny_run("algo.C=3"), store, recorded).seconds == 4 * 6
+    assert estimate(tiny_run("search=cv"), store, recorded).seconds is None
+    assert estimate(tiny_run("algo=uniform"), store, recorded).seconds is None
 
 
 def test_selections_nobody_has_timed_leave_the_time_unknown(store: Store, tmp_path: Path) -> None:
-    alone = tiny_cell(*SHARED, "search.splits=null")
+    alone = tiny_run(*SHARED, "search.splits=null")
     recorded = record_file(tmp_path, alone, finished(alone, 0))
-    assert estimate(tiny_cell(*SHARED), store, recorded).seconds is None
+    assert estimate(tiny_run(*SHARED), store, recorded).seconds is None
 
 
 def test_several_jobs_share_the_time() -> None:
-    work = [Work(tiny_cell(), 4, 60.0), Work(tiny_cell("algo.C=2"), 4, 20.0)]
+    work = [Work(tiny_run(), 4, 60.0), Work(tiny_run("algo.C=2"), 4, 20.0)]
     assert "about 1 min 20 s on one core or 40 s on 2." in describe_work(work, jobs=2)

@@ -98,7 +98,7 @@ class TestGrowth:
         line = curve(measured(), plain, Row("few", "Few", ()), "fast", "svm_calls")
         assert line.sizes == (2, 10)
 
-    def test_cells_that_are_not_done_are_left_out(self) -> None:
+    def test_runs_that_are_not_done_are_left_out(self) -> None:
         report = measured(without=("few", "slow", "widths=2"))
         line = curve(report, SWEEP, Row("few", "Few", ()), "slow", "svm_calls")
         assert line.sizes == (100.0,)
@@ -124,7 +124,7 @@ class TestClaims:
         assert one.holds is True
         assert one.details == "6 (Few, widths = 2) to 3e+02 (Many, widths = 10) in 4 table cells"
 
-    def test_a_median_ratio_is_that_of_all_cells(self) -> None:
+    def test_a_median_ratio_is_that_of_all_runs(self) -> None:
         one = judged(claim("median_ratio", "cpu_time", "slow", "fast"))
         assert one.measured == pytest.approx(6.0 * 150 / 20)
         assert one.quantity == "median CPU time of Slow / Fast"

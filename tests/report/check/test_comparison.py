@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from experiment_fakes import tiny_cell
+from experiment_fakes import tiny_run
 from report_fakes import record
 
 from mklbench.config import RunConfig, SearchConfig, SplitConfig
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.evaluation import run_split
+from mklbench.experiments.run import Run
 from mklbench.report.check.comparison import Outcome, differences, is_near_tie, judged
 
 
 # Of a fit with a gap of 1e-4 each: 2e-4 of the objective and 1.01 of 50 test samples may move.
-def cell(algo: str, **options: Any) -> Cell:
+def run(algo: str, **options: Any) -> Run:
     options["_target_"] = f"mklbench.algorithms.{algo}.solve"
-    return Cell(RunConfig(options, {}, {}, SplitConfig(n_splits=1), SearchConfig()))
+    return Run(RunConfig(options, {}, {}, SplitConfig(n_splits=1), SearchConfig()))
 
 
-CELL = cell("mkl", tol=1e-4)
+CELL = run("mkl", tol=1e-4)
 BEFORE = record(0, accuracy=0.80)
 assert BEFORE.weights is not None
 
@@ -61,8 +61,8 @@ def test_another_local_minimum_is_told_from_a_change() -> None:
     before = record(0, accuracy=0.80, n_test=63)
     elsewhere = record(0, accuracy=0.85, n_test=63, objective=47.0, gap=0.2, weights=[1.0] * 10)
     worse = record(0, accuracy=0.60, n_test=63)
-    assert judged(cell("qnpkl"), elsewhere, before)[0] is Outcome.ELSEWHERE
-    assert judged(cell("qnpkl"), worse, before)[0] is Outcome.MOVED
+    assert judged(run("qnpkl"), elsewhere, before)[0] is Outcome.ELSEWHERE
+    assert judged(run("qnpkl"), worse, before)[0] is Outcome.MOVED
     assert judged(CELL, elsewhere, before)[0] is Outcome.MOVED
 
 
@@ -71,8 +71,8 @@ def test_an_objective_away_from_its_smallest_moves_with_the_weights() -> None:
     now = record(
         0, accuracy=0.80, objective=50.05, weights=[1.002 * w for w in BEFORE.weights or ()]
     )
-    assert not list(differences(cell("pwmk"), now, BEFORE))
-    assert list(differences(cell("uniform"), record(0, accuracy=0.80, objective=50.05), BEFORE))
+    assert not list(differences(run("pwmk"), now, BEFORE))
+    assert list(differences(run("uniform"), record(0, accuracy=0.80, objective=50.05), BEFORE))
 
 
 @pytest.mark.parametrize(
@@ -88,9 +88,9 @@ def test_an_objective_away_from_its_smallest_moves_with_the_weights() -> None:
 def test_a_solver_that_was_changed_is_found(algo: str, changed: str) -> None:
     """Twice the C, or a hundred times the tolerance."""
     options = ["kernel=feature_gaussians", algo]
-    cell = tiny_cell(*options)
-    before = run_split(cell, 0)
-    assert list(differences(cell, run_split(tiny_cell(*options, changed), 0), before))
+    run = tiny_run(*options)
+    before = run_split(run, 0)
+    assert list(differences(run, run_split(tiny_run(*options, changed), 0), before))
 
 
 class TestNearTie:

@@ -17,15 +17,15 @@ from mklbench.algorithms import svm
 from mklbench.commands.check import check as run_check
 from mklbench.commands.check import write_records
 from mklbench.errors import DataError, InputError
-from mklbench.experiments.cell import Cell
 from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.records import RecordFile
+from mklbench.experiments.run import Run
 from mklbench.report.check import recorded as kept
 from mklbench.report.check.recorded import load_check
 from mklbench.resources import recorded_results
 
 CHECK = """\
-cells:
+runs:
   - {table: tiny, row: minmax, column: one, protocol: fixed}
   - {table: tiny, row: none, column: ten, protocol: fixed}
   - {table: tiny, row: minmax, column: chosen, protocol: fixed}
@@ -119,7 +119,7 @@ class TestAnotherChoice:
         capsys: pytest.CaptureFixture[str],
     ) -> None:
         turn(0.01)
-        run_check(results_dir=str(recorded))  # the verdict of the cell is another
+        run_check(results_dir=str(recorded))  # the verdict of the run is another
         (line,) = (
             line for line in capsys.readouterr().out.splitlines() if "minmax chosen fixed" in line
         )
@@ -163,7 +163,7 @@ def test_what_is_not_recorded_fails(
     assert "nothing is recorded for this configuration" in printed
 
 
-def test_cell_that_fails_now_fails_the_check(
+def test_run_that_fails_now_fails_the_check(
     recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken(monkeypatch)
@@ -189,15 +189,15 @@ def test_absent_data_are_named_and_the_rest_is_checked(
     """Their digest is known, as it is for every set that is downloaded."""
     lines = (recorded / "records" / "tiny.jsonl").read_text(encoding="utf-8").splitlines()
     digests = {item["data"]: item["data_digest"] for item in map(json.loads, lines)}
-    original = Cell.dataset
+    original = Run.dataset
 
-    def dataset(cell: Cell) -> object:
-        if cell.data in absent:
-            raise DataError(f"data={cell.data} is nowhere to be had.")
-        return original(cell)
+    def dataset(run: Run) -> object:
+        if run.data in absent:
+            raise DataError(f"data={run.data} is nowhere to be had.")
+        return original(run)
 
-    monkeypatch.setattr(Cell, "data_digest", property(lambda cell: digests[cell.data]))
-    monkeypatch.setattr(Cell, "dataset", dataset)
+    monkeypatch.setattr(Run, "data_digest", property(lambda run: digests[run.data]))
+    monkeypatch.setattr(Run, "dataset", dataset)
     assert check(recorded) == code
     printed = capsys.readouterr().out
     assert "tiny, none ten fixed: data=ringnorm is nowhere to be had." in printed
@@ -259,7 +259,7 @@ def test_shipped_check_runs_every_data_set_of_a_table_and_every_algorithm() -> N
     path = kept.algorithm_records(recorded_results())
     for name in kept.unlisted(config):
         assert path.is_file(), f"algo={name} is not recorded: run mklbench check --record"
-        assert 0 not in RecordFile(path).read(kept.algorithm_cell(name)).missing, name
+        assert 0 not in RecordFile(path).read(kept.algorithm_run(name)).missing, name
 
 
 class TestNewAlgorithms:

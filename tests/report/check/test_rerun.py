@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from experiment_fakes import tiny_cell
+from experiment_fakes import tiny_run
 from report_fakes import record
 
 from mklbench import cli, resources
 from mklbench.experiments.records import CLOCKS, RecordFile
-from mklbench.report.analysis.places import CellFinder
+from mklbench.report.analysis.places import RunFinder
 from mklbench.report.check.rerun import Rerun, TablesAgain, batches, confirm
 from mklbench.report.loading import load_table
 
@@ -61,10 +61,10 @@ def test_a_split_of_every_position_comes_first_from_the_cheapest(
 ) -> None:
     seconds = {"fixed": 1, "cv": 3}
     edit_records(lambda item: timed(item, (2 - item["split"]) * seconds[item["search"]]))
-    finder = CellFinder(RecordFile(recorded / "records" / "tiny.jsonl"))
+    finder = RunFinder(RecordFile(recorded / "records" / "tiny.jsonl"))
     waiting = TablesAgain([(load_table("tiny"), finder)]).waiting
     assert [item.seconds for item in waiting] == [1, 1, 1, 1, 3, 3, 2, 2, 2, 2, 6, 6]
-    assert len({item.cell.key for item in waiting[:6]}) == 6
+    assert len({item.run.key for item in waiting[:6]}) == 6
 
 
 def test_positions_are_confirmed_and_what_was_run_is_not_run_again(
@@ -114,7 +114,7 @@ def test_a_split_of_another_revision_is_run_again(
 @pytest.mark.parametrize("pace", [0.2, 1.0, 3.0])
 def test_ends_in_time_whatever_the_speed_of_the_machine(pace: float) -> None:
     now = [0.0]
-    listed = [Rerun("", tiny_cell(), record(at, fit_seconds=0.01 * 1.02**at)) for at in range(500)]
+    listed = [Rerun("", tiny_run(), record(at, fit_seconds=0.01 * 1.02**at)) for at in range(500)]
     run = []
     for batch in batches(listed, 2, 600.0, lambda: now[0]):
         run += [item.record.split for item in batch]

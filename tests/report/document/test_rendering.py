@@ -74,7 +74,7 @@ def test_times_are_compared_by_ratio_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "status"),
+    ("run", "status"),
     [
         (found([]), "missing"),
         (found(records(7)), "incomplete"),
@@ -89,9 +89,9 @@ def test_times_are_compared_by_ratio_only() -> None:
         ),
     ],
 )
-def test_unfinished_cells_are_shown_and_never_judged(cell: SlotRecords, status: str) -> None:
+def test_unfinished_runs_are_shown_and_never_judged(run: SlotRecords, status: str) -> None:
     complete = assemble(table1(), FakeFinder())
-    report = assemble(table1(), FakeFinder({SONAR_GMKL: cell}))
+    report = assemble(table1(), FakeFinder({SONAR_GMKL: run}))
     number = report.numbers[(*SONAR_GMKL, "accuracy")]
     assert number.status == status
     assert number.verdict is None
@@ -106,9 +106,9 @@ def test_unfinished_cells_are_shown_and_never_judged(cell: SlotRecords, status: 
     assert f"- **Sonar, GMKL, as printed, C = 1**: {status}, " in not_done
 
 
-def test_failed_cell_names_its_error() -> None:
-    cell = found([record(0, status="failed", error="the kernel | broke")])
-    markdown = plain(lay_out(assemble(table1(), FakeFinder({SONAR_GMKL: cell}))))
+def test_failed_run_names_its_error() -> None:
+    run = found([record(0, status="failed", error="the kernel | broke")])
+    markdown = plain(lay_out(assemble(table1(), FakeFinder({SONAR_GMKL: run}))))
     assert "failed, 0/20 splits: the kernel | broke" in markdown
 
 
@@ -130,7 +130,7 @@ def test_markdown_grids_are_rectangular() -> None:
         assert len(widths) == 1
 
 
-def test_searched_cells_list_what_was_chosen() -> None:
+def test_searched_runs_list_what_was_chosen() -> None:
     chosen = [{"algo.C": 1.0 if s < 5 else 10, "kernel.gamma": 1 / 9} for s in range(20)]
     searched = found([record(s, params=params) for s, params in enumerate(chosen)])
     searched = replace(searched, border="C at the border in 15 of 20 splits")
@@ -139,7 +139,7 @@ def test_searched_cells_list_what_was_chosen() -> None:
     listed = markdown.partition("## Chosen on the training parts")[2].partition("## ")[0]
     assert "C = 1, gamma = 0.111 (5); C = 10, gamma = 0.111 (15)" in listed
     assert "; C at the border in 15 of 20 splits\n" in listed
-    assert listed.count("Sonar") == 1  # cells that did not search are not listed
+    assert listed.count("Sonar") == 1  # runs that did not search are not listed
 
 
 def test_csv_has_every_number_once() -> None:
@@ -153,8 +153,8 @@ def test_csv_has_every_number_once() -> None:
 
 
 def test_html_is_one_escaped_self_contained_page(tmp_path: Path) -> None:
-    cell = found([record(0, status="failed", error="<script>alert(1)</script>")])
-    report = assemble(table1(), FakeFinder({SONAR_GMKL: cell}))
+    run = found([record(0, status="failed", error="<script>alert(1)</script>")])
+    report = assemble(table1(), FakeFinder({SONAR_GMKL: run}))
     picture = tmp_path / "picture.png"
     picture.write_bytes(b"\x89PNG")
     page = to_html(plain(lay_out(report, {"picard2012_figure1": picture})))
@@ -171,8 +171,8 @@ def test_pictures_are_linked_relative_to_the_markdown_file(tmp_path: Path) -> No
 
 
 def test_weights_are_normalised_and_void_splits_left_out() -> None:
-    cell = found([record(0, weights=[1.0, 3.0]), record(1, weights=[0.0, 0.0])], n_splits=2)
-    np.testing.assert_allclose(normalised_weights(cell), [[0.25, 0.75]])
+    run = found([record(0, weights=[1.0, 3.0]), record(1, weights=[0.0, 0.0])], n_splits=2)
+    np.testing.assert_allclose(normalised_weights(run), [[0.25, 0.75]])
 
 
 @pytest.mark.parametrize("name", ["picard2012_table1", "picard2012_path", "picard2012_settings"])
@@ -187,9 +187,9 @@ def test_figures_are_drawn_and_equal_records_give_equal_files(tmp_path: Path, na
     assert vector.read_bytes().startswith(b"%PDF")
 
 
-def test_figure_of_an_unfinished_cell_is_refused(tmp_path: Path) -> None:
-    cell = found(records(3))
-    report = assemble(table1(), FakeFinder({("sonar", "qnpkl", "fixed"): cell}))
+def test_figure_of_an_unfinished_run_is_refused(tmp_path: Path) -> None:
+    run = found(records(3))
+    report = assemble(table1(), FakeFinder({("sonar", "qnpkl", "fixed"): run}))
     with pytest.raises(InputError, match="Sonar, QN-PKL, as printed, C = 1 is not done"):
         write_figure(report, report.table.figures[0], [tmp_path / "a.png"])
 

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from report_fakes import FakeFinder
 
 from mklbench.errors import DataError, InputError
-from mklbench.experiments.cell import Cell
+from mklbench.experiments.run import Run
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.figures import computed as surface
 from mklbench.report.figures.draw import write_figure
@@ -45,7 +45,7 @@ def test_is_drawn_from_the_data_alone(report: Report, tmp_path: Path) -> None:
 
 
 def test_shows_the_objective_on_features_from_0_to_1(report: Report) -> None:
-    data = Cell.from_overrides(["data=twonorm", "data.n_samples=40"]).dataset()
+    data = Run.from_overrides(["data=twonorm", "data.n_samples=40"]).dataset()
     X = data.X[:, :2]
     X = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
     y = np.where(data.y == 1, 1.0, -1.0)
@@ -60,10 +60,10 @@ def test_shows_the_objective_on_features_from_0_to_1(report: Report) -> None:
 def test_is_left_out_where_the_data_are_not_at_hand(
     report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def absent(cell: Cell) -> None:
+    def absent(run: Run) -> None:
         raise DataError("not at hand")
 
-    monkeypatch.setattr(Cell, "dataset", absent)
+    monkeypatch.setattr(Run, "dataset", absent)
     assert write_figures(report, tmp_path) == {}
     with pytest.raises(DataError):
         write_figure(report, report.table.figures[0], [tmp_path / "bowl.png"])

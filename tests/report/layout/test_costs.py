@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from ranking_fakes import SETS, cell, table
+from ranking_fakes import SETS, run, table
 from report_fakes import found, plain
 
 from mklbench.report.analysis.assemble import SlotRecords, assemble
@@ -30,7 +30,7 @@ def timed(slot: Slot) -> SlotRecords:
                 kernel_seconds=seconds / 4,
                 fit_cpu_seconds=seconds / 4,
             )
-            for one in cell(slot).done
+            for one in run(slot).done
         ],
         n_splits=10,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ranking_fakes import cell, report, table
+from ranking_fakes import report, run, table
 from report_fakes import found, plain, record
 
 from mklbench.errors import InputError
@@ -60,10 +60,10 @@ def test_what_is_certain_is_bold_and_what_is_better_stands_last() -> None:
 
 def test_groups_of_sets_are_looked_at_apart() -> None:
     def find(slot: Slot) -> SlotRecords:
-        there = cell(slot)
+        there = run(slot)
         if slot.column.name != "good" or slot.row.name in "abc":
             return there
-        plain = cell(replace(slot, column=replace(slot.column, name="plain")))
+        plain = run(replace(slot, column=replace(slot.column, name="plain")))
         return found([record(i, accuracy=one.accuracy) for i, one in enumerate(plain.done)], 10)
 
     ranking = replace(RANKING, groups={"single sets": ("a", "b", "c"), "many": ("d", "e", "f")})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ranking_fakes import LEVELS, SETS, cell, report, table
+from ranking_fakes import LEVELS, SETS, report, run, table
 from report_fakes import found, plain
 from scipy import stats
 
@@ -80,7 +80,7 @@ def test_ranks_begin_with_the_best_and_ties_share() -> None:
 
 def test_a_row_that_is_not_complete_counts_in_no_rank() -> None:
     def find(slot: Slot) -> SlotRecords:
-        there = cell(slot)
+        there = run(slot)
         absent = slot.row.name == "a" and slot.column.name == "bad"
         return found([], n_splits=10) if absent else there
 

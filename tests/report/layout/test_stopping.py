@@ -24,9 +24,9 @@ def with_gaps(met: float, stopped: float | None = None, n_stopped: int = 0) -> S
     return found([*early, *rest])
 
 
-def markdown_of(**cells: SlotRecords) -> str:
+def markdown_of(**runs: SlotRecords) -> str:
     places = {"gmkl": SONAR_GMKL, "mkl": PIMA_MKL}
-    finder = FakeFinder({places[name]: cell for name, cell in cells.items()})
+    finder = FakeFinder({places[name]: run for name, run in runs.items()})
     return plain(lay_out(assemble(table1(), finder)))
 
 

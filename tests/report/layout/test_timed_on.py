@@ -44,7 +44,7 @@ MODELS = ("Test CPU", "Old CPU", "New CPU")
 N_SPLITS = 6
 NOTE = "Times without a letter were measured on "
 
-# About the seconds of a fit by column; those of no two cells are the same.
+# About the seconds of a fit by column; those of no two runs are the same.
 SECONDS = {"slow": 600.0, "fast": 200.0, "third": 300.0}
 ROWS, SIZES = ("a", "b", "c"), (2.0, 10.0)
 NO_SWEEP = (Protocol("once", "measured"), Protocol("twice", "measured again"))
@@ -107,7 +107,7 @@ def swept() -> PaperTable:
 TABLES = {"published": published, "ranked": ranked, "swept": swept}
 
 
-def cell(place: Place, models: Sequence[str]) -> list[Record]:
+def run(place: Place, models: Sequence[str]) -> list[Record]:
     row, column, protocol = place
     level = SECONDS[column] + 10 * ROWS.index(row) + len(protocol)
     return [
@@ -117,10 +117,10 @@ def cell(place: Place, models: Sequence[str]) -> list[Record]:
 
 
 def report(table: PaperTable, models: Models, shuffle: random.Random | None = None) -> Report:
-    """All cells of the table, on the first of the models where they are not given."""
+    """All runs of the table, on the first of the models where they are not given."""
 
     def find(slot: Slot) -> SlotRecords:
-        made = cell(slot.place, models.get(slot.place, MODELS[:1] * N_SPLITS))
+        made = run(slot.place, models.get(slot.place, MODELS[:1] * N_SPLITS))
         if shuffle is not None:
             shuffle.shuffle(made)
         return found(made, n_splits=len(made))
@@ -129,7 +129,7 @@ def report(table: PaperTable, models: Models, shuffle: random.Random | None = No
 
 
 def any_models(table: PaperTable, seed: int) -> dict[Place, Sequence[str]]:
-    """Some cells on other models, and some on several."""
+    """Some runs on other models, and some on several."""
     generator = random.Random(seed)
     chosen = {
         0: lambda: generator.choices(MODELS, k=1) * N_SPLITS,

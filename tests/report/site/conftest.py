@@ -21,7 +21,7 @@ from report_fakes import TINY_TABLE
 from mklbench import cli, resources
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis import bayesian
-from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.analysis.places import RunFinder, recorded_source
 from mklbench.report.loading import load_table
 from mklbench.report.site import collected
 
@@ -46,11 +46,11 @@ def _few(group: str, config_dir: Path | str | None = None) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """Build it with two recorded cells in the store, in one of which an accuracy is another."""
+    """Build it with two recorded runs in the store, in one of which an accuracy is another."""
     folder = tmp_path_factory.mktemp("report")
     table = load_table("picard2012_speed")
-    finder = CellFinder(recorded_source(table))
-    first, second = (finder.cell(slot) for slot in list(table.slots())[:2])
+    finder = RunFinder(recorded_source(table))
+    first, second = (finder.run(slot) for slot in list(table.slots())[:2])
     store = Store(folder / "store")
     record = finder.source.read(first).records[0]
     store.write(first, replace(record, accuracy=present(record.accuracy) - 0.2))

@@ -19,7 +19,7 @@ from narrowing import present
 
 import mklbench
 from mklbench.report.analysis.assemble import assemble
-from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.analysis.places import RunFinder, recorded_source
 from mklbench.report.layout.ranking import rank_methods
 from mklbench.report.loading import load_table, table_names
 
@@ -496,7 +496,7 @@ class TestPlots:
 
     def test_the_course_of_a_fit_is_drawn_as_its_record_has_it(self, explore: Driver) -> None:
         table = load_table("aflalo2011_descents")
-        finder = CellFinder(recorded_source(table))
+        finder = RunFinder(recorded_source(table))
         courses = {}
         for slot in table.slots():
             if slot.row.name == "sonar":
@@ -533,7 +533,7 @@ class TestPlots:
 
     def test_the_ranks_are_those_of_the_table(self, explore: Driver) -> None:
         table = load_table("all_methods")
-        report = assemble(table, CellFinder(recorded_source(table)))
+        report = assemble(table, RunFinder(recorded_source(table)))
         expected = rank_methods(report, table.ranking)
         assert expected is not None
         rows = explore.execute_script("""

@@ -1,4 +1,4 @@
-"""What the page says of a store of the reader's own, and of cells that are not done."""
+"""What the page says of a store of the reader's own, and of runs that are not done."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from report_fakes import TINY_TABLE
 
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
+from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import assemble
-from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.analysis.places import RunFinder, recorded_source
 from mklbench.report.layout.findings import findings
 from mklbench.report.loading import load_table, read_table
 from mklbench.report.site.collected import Collected, compare, loose_records
@@ -24,33 +24,33 @@ NAME = "picard2012_speed"
 
 
 @pytest.fixture(scope="module")
-def recorded() -> tuple[PaperTable, CellFinder]:
+def recorded() -> tuple[PaperTable, RunFinder]:
     table = load_table(NAME)
-    return table, CellFinder(recorded_source(table))
+    return table, RunFinder(recorded_source(table))
 
 
 def store_of(
-    recorded: tuple[PaperTable, CellFinder], path: Path, change: float = 0.0
-) -> tuple[Store, Cell]:
-    """Return a store with the first cell of the table, in which one accuracy is another."""
+    recorded: tuple[PaperTable, RunFinder], path: Path, change: float = 0.0
+) -> tuple[Store, Run]:
+    """Return a store with the first run of the table, in which one accuracy is another."""
     table, finder = recorded
-    cell = finder.cell(next(table.slots()))
+    run = finder.run(next(table.slots()))
     store = Store(path)
     if change:
-        first = finder.source.read(cell).records[0]
+        first = finder.source.read(run).records[0]
         assert first.accuracy is not None
-        store.write(cell, replace(first, accuracy=first.accuracy + change))
-    copy_records([cell], finder.source, store)
-    return store, cell
+        store.write(run, replace(first, accuracy=first.accuracy + change))
+    copy_records([run], finder.source, store)
+    return store, run
 
 
-def collected(recorded: tuple[PaperTable, CellFinder], store: Store) -> list[Collected]:
+def collected(recorded: tuple[PaperTable, RunFinder], store: Store) -> list[Collected]:
     table, finder = recorded
-    return [Collected(table, assemble(table, finder), assemble(table, CellFinder(store)))]
+    return [Collected(table, assemble(table, finder), assemble(table, RunFinder(store)))]
 
 
 def test_the_same_records_are_no_difference(
-    recorded: tuple[PaperTable, CellFinder], tmp_path: Path
+    recorded: tuple[PaperTable, RunFinder], tmp_path: Path
 ) -> None:
     store, _ = store_of(recorded, tmp_path)
     found = list(compare(collected(recorded, store)))
@@ -63,7 +63,7 @@ def test_the_same_records_are_no_difference(
 
 
 def test_a_changed_record_is_marked_with_its_difference(
-    recorded: tuple[PaperTable, CellFinder], tmp_path: Path
+    recorded: tuple[PaperTable, RunFinder], tmp_path: Path
 ) -> None:
     store, _ = store_of(recorded, tmp_path, change=-0.2)
     found = {one["metric"]: one for one in compare(collected(recorded, store))}
@@ -73,16 +73,16 @@ def test_a_changed_record_is_marked_with_its_difference(
     assert found["accuracy %"]["largest"] == "20.00"
 
 
-def test_cells_that_stand_in_no_table_are_found(
-    recorded: tuple[PaperTable, CellFinder], tmp_path: Path
+def test_runs_that_stand_in_no_table_are_found(
+    recorded: tuple[PaperTable, RunFinder], tmp_path: Path
 ) -> None:
-    store, cell = store_of(recorded, tmp_path)
+    store, run = store_of(recorded, tmp_path)
     assert list(loose_records(store, collected(recorded, store))) == []
     alone = list(loose_records(store, []))
     assert [len(records) for records in alone] == [20]
     runs = Runs()
     number = runs.add(alone[0])
-    assert runs.content[number]["key"] == cell.key
+    assert runs.content[number]["key"] == run.key
     assert runs.content[number]["own"] is True
 
 
@@ -92,12 +92,12 @@ def tiny(tmp_path: Path) -> PaperPage:
     path = tmp_path / "table" / "tiny_table.yaml"
     path.write_text(TINY_TABLE, encoding="utf-8")
     table = replace(read_table(path), config_dir=str(tmp_path))
-    report = assemble(table, CellFinder(Store(tmp_path / "store")))
+    report = assemble(table, RunFinder(Store(tmp_path / "store")))
     (page,) = paper_pages([Collected(table, None, report)], Runs(), [], {})
     return page
 
 
-def test_a_cell_that_is_missing_has_the_command_that_would_run_it(
+def test_a_run_that_is_missing_has_the_command_that_would_run_it(
     tiny: PaperPage, tmp_path: Path
 ) -> None:
     (page,) = tiny.tables
@@ -109,10 +109,10 @@ def test_a_cell_that_is_missing_has_the_command_that_would_run_it(
     assert first["command"].endswith(f"--config-dir {tmp_path}")
 
 
-def test_a_cell_that_is_missing_is_found_by_what_it_would_run(tmp_path: Path) -> None:
+def test_a_run_that_is_missing_is_found_by_what_it_would_run(tmp_path: Path) -> None:
     path = tmp_path / "tiny.yaml"
     path.write_text(TINY_TABLE, encoding="utf-8")
-    report = assemble(read_table(path), CellFinder(Store(tmp_path / "store")))
+    report = assemble(read_table(path), RunFinder(Store(tmp_path / "store")))
     slot, found = next(iter(report.slots.values()))
     runs = Runs()
     run = runs.content[runs.number(slot, found)]
@@ -126,7 +126,7 @@ def test_a_cell_that_is_missing_is_found_by_what_it_would_run(tmp_path: Path) ->
 def test_a_finding_with_a_wrong_mark_is_refused(finding: str, tmp_path: Path) -> None:
     path = tmp_path / "tiny.yaml"
     path.write_text(f"{TINY_TABLE}findings: ['{finding}']\n", encoding="utf-8")
-    report = assemble(read_table(path), CellFinder(Store(tmp_path / "store")))
+    report = assemble(read_table(path), RunFinder(Store(tmp_path / "store")))
     with pytest.raises(InputError, match="a finding has a mark that cannot be read: "):
         findings(report)
 

@@ -17,7 +17,7 @@ import mklbench
 from mklbench import resources
 from mklbench.experiments.records import read_records
 from mklbench.report.analysis.assemble import assemble
-from mklbench.report.analysis.places import CellFinder, recorded_source
+from mklbench.report.analysis.places import RunFinder, recorded_source
 from mklbench.report.document import to_fragment, to_markdown
 from mklbench.report.layout.evidence import evidence_parts
 from mklbench.report.loading import load_table, table_names
@@ -55,7 +55,7 @@ def test_all_tables_are_on_one_page_of_less_than_5_mb() -> None:
 @pytest.mark.slow
 def test_what_takes_draws_is_recorded_as_it_would_be_drawn() -> None:
     table = load_table("all_methods")
-    report = assemble(table, CellFinder(recorded_source(table)))
+    report = assemble(table, RunFinder(recorded_source(table)))
     _, *parts = takewhile(lambda part: part != "## What it costs", evidence_parts(report))
     recorded = recorded_evidence(table.name)
     assert recorded is not None

@@ -1,4 +1,4 @@
-"""A cell: what is run, as resolved configs, and on which rows."""
+"""A run: what is run, as resolved configs, and on which rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FileState = tuple[str, int, int]
 
 
-class Cell:
+class Run:
     """One algorithm with one kernel on one data set, under a split protocol and a search.
 
     Parameters
@@ -80,8 +80,8 @@ class Cell:
         cls,
         overrides: Iterable[str] = (),
         config_dir: Path | str | None = None,
-    ) -> Cell:
-        """Compose a cell from overrides such as ``["algo=svm", "data=sonar"]``.
+    ) -> Run:
+        """Compose a run from overrides such as ``["algo=svm", "data=sonar"]``.
 
         Raises
         ------
@@ -90,18 +90,18 @@ class Cell:
         """
         return cls(configs.config_of(overrides, config_dir))
 
-    def editions(self) -> tuple[Cell, ...]:
-        """Return the cells of every edition of the data, unless the config names one; this first.
+    def editions(self) -> tuple[Run, ...]:
+        """Return the runs of every edition of the data, unless the config names one; this first.
 
         What was recorded on another machine may be of another edition than is at hand here.
         """
         data = self.config.data
         others = (other for other in self._editions if other != data["edition"])
-        return self, *(Cell(replace(self.config, data={**data, "edition": o})) for o in others)
+        return self, *(Run(replace(self.config, data={**data, "edition": o})) for o in others)
 
-    def without_search(self, params: Mapping[str, Any]) -> Cell:
-        """Return the cell with values at dotted paths (``{"algo.C": 10}``) and no search."""
-        return Cell(self.config.with_values({**params, "search.grid": {}}))
+    def without_search(self, params: Mapping[str, Any]) -> Run:
+        """Return the run with values at dotted paths (``{"algo.C": 10}``) and no search."""
+        return Run(self.config.with_values({**params, "search.grid": {}}))
 
     @property
     def algo(self) -> str:
@@ -139,12 +139,12 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """Readable name; cells that differ in a hyperparameter alone share it."""
+        """Readable name; runs that differ in a hyperparameter alone share it."""
         return f"{self.algo}-{self.kernel}-{self.data}"
 
     @cached_property
     def directory_name(self) -> str:
-        """Name of the cell's directory in a store."""
+        """Name of the run's directory in a store."""
         return f"{re.sub(r'[^A-Za-z0-9_.+-]', '_', self.label)}-{self.key}"
 
     @cached_property
@@ -223,7 +223,7 @@ class Cell:
         return tuple(map(len, splits[split])) == (protocol.n_train, protocol.n_test)
 
     def __repr__(self) -> str:
-        return f"Cell({self.label}, n_splits={self.n_splits})"
+        return f"Run({self.label}, n_splits={self.n_splits})"
 
 
 def _require_whole_groups(groups: Any, train: Any, test: Any, split: int) -> None:

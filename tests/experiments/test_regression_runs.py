@@ -1,4 +1,4 @@
-"""Cells on regression sets: what they record, how they are shown, and what they refuse."""
+"""Runs on regression sets: what they record, how they are shown, and what they refuse."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from mklbench import kernels
 from mklbench.algorithms import krr
 from mklbench.data.splits import random_split
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.cell_checks import check_cell
-from mklbench.experiments.execution.plan import run_cells
+from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.progress import outcome
-from mklbench.experiments.records import CellRecords
+from mklbench.experiments.records import RunRecords
 from mklbench.experiments.rows import csv_text, summary
+from mklbench.experiments.run import Run
+from mklbench.experiments.run_checks import check_run
 from mklbench.experiments.store import Store
 
 ARM = ("data=arm", "data.n_samples=80", "split.scaling=none", "split.n_splits=2", "algo=krr")
 
 
-def ran(tmp_path: Path, *overrides: str) -> CellRecords:
-    (result,) = run_cells([Cell.from_overrides([*ARM, *overrides])], Store(tmp_path))
+def ran(tmp_path: Path, *overrides: str) -> RunRecords:
+    (result,) = run_all([Run.from_overrides([*ARM, *overrides])], Store(tmp_path))
     assert result.status == "done", result.error
     return result
 
 
 def test_the_recorded_rmse_is_that_of_the_plain_way(tmp_path: Path) -> None:
     result = ran(tmp_path, "kernel=gaussian", "kernel.gamma=0.2", "algo.lam=0.01")
-    data = result.cell.dataset()
+    data = result.run.dataset()
     targets = present(data.targets)
     for split, record in enumerate(result.records):
-        train, test = random_split(data.y, data.digest, split, result.cell.split_protocol)
+        train, test = random_split(data.y, data.digest, split, result.run.split_protocol)
         bank = kernels.gaussian(data.X[train], 0.2)
         solution = krr.solve(bank, targets[train], 0.01)
         errors = bank.cross([1.0], data.X[test]) @ solution.dual_coef - targets[test]
@@ -68,11 +68,11 @@ def test_a_regression_is_shown_by_its_rmse(tmp_path: Path) -> None:
 
 
 def test_classes_are_shown_as_before(tmp_path: Path) -> None:
-    (result,) = run_cells([Cell.from_overrides([*TINY, "algo=svm"])], Store(tmp_path))
+    (result,) = run_all([Run.from_overrides([*TINY, "algo=svm"])], Store(tmp_path))
     heading = summary([result]).splitlines()[0]
     assert "accuracy %" in heading
     assert "rmse" not in heading
-    (ridge,) = run_cells([Cell.from_overrides([*TINY, "algo=krr"])], Store(tmp_path))
+    (ridge,) = run_all([Run.from_overrides([*TINY, "algo=krr"])], Store(tmp_path))
     heading = summary([result, ridge]).splitlines()[0]
     assert "accuracy %" in heading
     assert "rmse" in heading
@@ -91,12 +91,12 @@ def test_classes_are_shown_as_before(tmp_path: Path) -> None:
 )
 def test_what_a_regression_cannot_be_asked(overrides: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        check_cell(Cell.from_overrides([*ARM, *overrides]))
+        check_run(Run.from_overrides([*ARM, *overrides]))
 
 
 def test_the_number_of_features_changes_the_key() -> None:
     keys = {
-        Cell.from_overrides([*ARM, *more]).key
+        Run.from_overrides([*ARM, *more]).key
         for more in ([], ["+data.n_features=5"], ["+data.n_features=6"])
     }
     assert len(keys) == 3

@@ -1,4 +1,4 @@
-"""What a cell is identified by, and what the record of a split says."""
+"""What a run is identified by, and what the record of a split says."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from pathlib import Path
 import experiment_fakes
 import numpy as np
 import pytest
-from experiment_fakes import TINY, fake_cell, three_classes, tiny_cell
+from experiment_fakes import TINY, fake_run, three_classes, tiny_run
 from narrowing import present
 
 from mklbench import kernels
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell
-from mklbench.experiments.cell_checks import check_cell
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.record import Record
-from mklbench.experiments.records import CellRecords
+from mklbench.experiments.records import RunRecords
 from mklbench.experiments.rows import summary
+from mklbench.experiments.run import Run
+from mklbench.experiments.run_checks import check_run
 
 
 @pytest.mark.parametrize("same", ["split.n_splits=9", "algo.C=1", "algo.title=other", "jobs=7"])
 def test_the_key_ignores_what_does_not_change_a_result(same: str) -> None:
-    assert tiny_cell(same).key == tiny_cell().key
+    assert tiny_run(same).key == tiny_run().key
 
 
 @pytest.mark.parametrize(
@@ -42,87 +42,87 @@ def test_the_key_ignores_what_does_not_change_a_result(same: str) -> None:
     ],
 )
 def test_the_key_tells_results_apart(different: str) -> None:
-    assert tiny_cell(different, "kernel=gaussian").key != tiny_cell().key
+    assert tiny_run(different, "kernel=gaussian").key != tiny_run().key
 
 
 def test_the_key_knows_on_how_many_splits_hyperparameters_are_chosen() -> None:
-    shared = tiny_cell("search=first_splits")
-    assert shared.key != tiny_cell("search=first_splits", "search.splits=3").key
-    alone = tiny_cell("search=first_splits", "search.splits=null", "search.name=cv")
-    assert alone.key == tiny_cell("search=cv").key
+    shared = tiny_run("search=first_splits")
+    assert shared.key != tiny_run("search=first_splits", "search.splits=3").key
+    alone = tiny_run("search=first_splits", "search.splits=null", "search.name=cv")
+    assert alone.key == tiny_run("search=cv").key
 
 
 def test_the_splits_of_a_search_are_checked_before_running() -> None:
-    check_cell(tiny_cell("search=first_splits"), [1])
+    check_run(tiny_run("search=first_splits"), [1])
     with pytest.raises(InputError, match="folds=40"):
-        check_cell(tiny_cell("search=first_splits", "search.folds=40"), [9])
+        check_run(tiny_run("search=first_splits", "search.folds=40"), [9])
 
 
 def test_a_new_version_of_the_algorithm_has_a_new_key(
     tmp_path: Path, redeclare: Callable[..., None]
 ) -> None:
-    before = fake_cell(tmp_path).key
+    before = fake_run(tmp_path).key
     redeclare(experiment_fakes, "VERSION", 2)
-    assert fake_cell(tmp_path).key != before
+    assert fake_run(tmp_path).key != before
 
 
 def test_an_option_that_came_later_keeps_the_keys_of_records() -> None:
-    cell = Cell.from_overrides(["algo=qnpkl", "data=sonar"])
-    assert cell.config.algo["max_evals"] is None
-    before = {name: value for name, value in cell.config.algo.items() if name != "max_evals"}
-    assert Cell(replace(cell.config, algo=before)).key == cell.key
-    limited = Cell.from_overrides(["algo=qnpkl", "data=sonar", "algo.max_evals=100"])
-    assert limited.key != cell.key
+    run = Run.from_overrides(["algo=qnpkl", "data=sonar"])
+    assert run.config.algo["max_evals"] is None
+    before = {name: value for name, value in run.config.algo.items() if name != "max_evals"}
+    assert Run(replace(run.config, algo=before)).key == run.key
+    limited = Run.from_overrides(["algo=qnpkl", "data=sonar", "algo.max_evals=100"])
+    assert limited.key != run.key
 
 
 def test_an_option_may_state_which_value_old_records_were_made_with() -> None:
     """Of these options that is 0, not the default; without them means the default."""
-    cell, none = (
-        Cell.from_overrides(["algo=ikl", "data=sonar", *own])
+    run, none = (
+        Run.from_overrides(["algo=ikl", "data=sonar", *own])
         for own in ([], ["algo.explore=0", "algo.slide=0", "algo.multiply=0"])
     )
-    assert none.key != cell.key
+    assert none.key != run.key
     for new in ("explore", "slide", "multiply"):
-        without = {name: value for name, value in cell.config.algo.items() if name != new}
+        without = {name: value for name, value in run.config.algo.items() if name != new}
         assert new not in none.identity["algo"]
-        assert cell.identity["algo"][new] == cell.config.algo[new] > 0
-        assert Cell(replace(cell.config, algo=without)).key == cell.key
+        assert run.identity["algo"][new] == run.config.algo[new] > 0
+        assert Run(replace(run.config, algo=without)).key == run.key
 
 
 def test_a_new_version_of_a_kernel_has_a_new_key(monkeypatch: pytest.MonkeyPatch) -> None:
     named, base = ["kernel=gaussian"], ["kernel=normalised", "kernel.base=gaussian"]
-    keys = [cell_of(*overrides).key for overrides in (named, base, ["kernel=product"])]
+    keys = [run_of(*overrides).key for overrides in (named, base, ["kernel=product"])]
     monkeypatch.setattr(kernels.gaussian, "version", 2)
-    changed = [cell_of(*overrides).key for overrides in (named, base, ["kernel=product"])]
+    changed = [run_of(*overrides).key for overrides in (named, base, ["kernel=product"])]
     assert [old == new for old, new in zip(keys, changed, strict=True)] == [False, False, True]
 
 
-def cell_of(*overrides: str) -> Cell:
-    return Cell.from_overrides([*TINY, "algo=svm", *overrides])
+def run_of(*overrides: str) -> Run:
+    return Run.from_overrides([*TINY, "algo=svm", *overrides])
 
 
 def test_the_key_needs_no_data_where_their_digest_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_data(self: Cell) -> None:
+    def no_data(self: Run) -> None:
         raise AssertionError("the data were loaded")
 
-    monkeypatch.setattr(Cell, "dataset", no_data)
-    assert Cell.from_overrides(["algo=svm", "data=sonar"]).key
+    monkeypatch.setattr(Run, "dataset", no_data)
+    assert Run.from_overrides(["algo=svm", "data=sonar"]).key
 
 
 def test_algorithms_see_the_same_splits(tmp_path: Path) -> None:
-    one, other = tiny_cell("algo.C=5"), fake_cell(tmp_path, "search=cv")
+    one, other = tiny_run("algo.C=5"), fake_run(tmp_path, "search=cv")
     for split in range(3):
         for mine, theirs in zip(one.rows(split), other.rows(split), strict=True):
             np.testing.assert_array_equal(mine, theirs)
 
 
 def test_a_record_is_complete_and_is_json() -> None:
-    cell = tiny_cell()
-    record = run_split(cell, 1)
+    run = tiny_run()
+    record = run_split(run, 1)
     assert Record.from_json(json.loads(json.dumps(record.to_json(), allow_nan=False))) == record
     assert (record.status, record.error, record.split) == ("done", None, 1)
     assert (record.n_train, record.n_test) == (42, 18)
-    assert record.key == cell.key
+    assert record.key == run.key
     assert record.C == 1.0
     assert record.params == {}
     assert 0.5 < present(record.accuracy) <= 1.0
@@ -135,10 +135,10 @@ def test_a_record_is_complete_and_is_json() -> None:
 
 
 def test_accuracy_and_rmse_are_those_of_the_test_part() -> None:
-    cell = tiny_cell()
-    record = run_split(cell, 0)
-    train, test = cell.rows(0)
-    data = cell.dataset()
+    run = tiny_run()
+    record = run_split(run, 0)
+    train, test = run.rows(0)
+    data = run.dataset()
     low, high = data.X[train].min(axis=0), data.X[train].max(axis=0)
     scaled = 2 * (data.X - low) / (high - low) - 1
     distances = ((scaled[:, None] - scaled[None]) ** 2).sum(axis=2)
@@ -156,9 +156,9 @@ def test_accuracy_and_rmse_are_those_of_the_test_part() -> None:
 
 def test_the_share_of_relevant_weight_needs_one_feature_a_kernel() -> None:
     noisy = ["algo=uniform", "data.noise_features=5", "split.n_splits=1"]
-    per_feature = run_split(tiny_cell(*noisy, "kernel=product"), 0)
+    per_feature = run_split(tiny_run(*noisy, "kernel=product"), 0)
     assert per_feature.relevant_weight == pytest.approx(20 / 25)
-    assert run_split(tiny_cell(*noisy), 0).relevant_weight is None
+    assert run_split(tiny_run(*noisy), 0).relevant_weight is None
 
 
 @pytest.mark.parametrize(("n_features", "kept"), [(2000, True), (2001, False)])
@@ -168,10 +168,10 @@ def test_the_weights_of_up_to_2000_kernels_are_recorded(
     X = np.random.default_rng(0).normal(size=(12, n_features))
     rows = [",".join([f"{value:.3f}" for value in x] + [str(i % 2)]) for i, x in enumerate(X)]
     (tmp_path / "wide.csv").write_text("\n".join(rows) + "\n")
-    cell = Cell.from_overrides(
+    run = Run.from_overrides(
         ["algo=uniform", "kernel=linear_features", "data=csv", f"data.path='{tmp_path}/wide.csv'"]
     )
-    record = run_split(cell, 0)
+    record = run_split(run, 0)
     assert (record.status, record.n_kernels) == ("done", n_features)
     assert (record.weights is not None) is kept
     assert (record.relevant_weight is not None) is kept
@@ -179,10 +179,10 @@ def test_the_weights_of_up_to_2000_kernels_are_recorded(
 
 
 def test_of_very_many_kernels_those_in_use_are_recorded_by_name() -> None:
-    cell = tiny_cell(
+    run = tiny_run(
         "algo=mkl", "algo.C=100", "kernel=feature_widths", "kernel.n_widths=500", "split.n_splits=1"
     )
-    record = run_split(cell, 0)
+    record = run_split(run, 0)
     assert (record.weights, record.n_base_kernels) == (None, 10_000)
     active = present(record.active_weights)
     assert isinstance(active, dict)
@@ -193,10 +193,10 @@ def test_of_very_many_kernels_those_in_use_are_recorded_by_name() -> None:
 
 def test_several_classes_are_one_versus_rest(tmp_path: Path) -> None:
     three_classes(tmp_path / "colours.csv")
-    cell = Cell.from_overrides(
+    run = Run.from_overrides(
         ["algo=svm", "kernel=gaussian", "data=csv", f"data.path='{tmp_path}/colours.csv'"]
     )
-    record = run_split(cell, 0)
+    record = run_split(run, 0)
     assert present(record.accuracy) > 0.9
     assert record.rmse is None
     assert record.weights == [[1.0]] * 3
@@ -205,29 +205,29 @@ def test_several_classes_are_one_versus_rest(tmp_path: Path) -> None:
 
 def test_the_most_ascents_of_an_iteration_are_recorded() -> None:
     coupled = ["algo=vskl", "kernel=feature_gaussians", "algo.groups=features", "algo.q=2"]
-    assert present(run_split(tiny_cell(*coupled), 0).ascents) > 1
-    assert run_split(tiny_cell(*coupled, "algo.groups=one"), 0).ascents == 1
-    assert run_split(tiny_cell(), 0).ascents is None
+    assert present(run_split(tiny_run(*coupled), 0).ascents) > 1
+    assert run_split(tiny_run(*coupled, "algo.groups=one"), 0).ascents == 1
+    assert run_split(tiny_run(), 0).ascents is None
 
 
 FOUND = ("algo=svm", "algo._target_=experiment_fakes.solve_found", "~algo.svm_tol")
 
 
 def test_kernels_found_in_a_family_are_counted_among_infinitely_many() -> None:
-    cell = tiny_cell(*FOUND, "kernel=product", "split.n_splits=1")
-    record = run_split(cell, 0)
+    run = tiny_run(*FOUND, "kernel=product", "split.n_splits=1")
+    record = run_split(run, 0)
     assert record.weights in ([0.5, 0.0], [0.5, 0.0, 0.25])
     assert record.n_kernels == np.count_nonzero(record.weights)
     assert (record.n_base_kernels, record.relevant_weight) == (None, None)
     assert present(record.accuracy) > 0.6
     assert Record.from_json(json.loads(json.dumps(record.to_json(), allow_nan=False))) == record
-    assert "kernels" in summary([CellRecords(cell, [record])])
+    assert "kernels" in summary([RunRecords(run, [record])])
 
 
 def test_each_class_has_kernels_of_its_own(tmp_path: Path) -> None:
     three_classes(tmp_path / "colours.csv")
     data = ["data=csv", f"data.path='{tmp_path}/colours.csv'"]
-    record = run_split(Cell.from_overrides([*FOUND, "kernel=product", *data]), 0)
+    record = run_split(Run.from_overrides([*FOUND, "kernel=product", *data]), 0)
     assert sorted(map(len, present(record.weights))) == [
         2,
         2,
@@ -238,14 +238,14 @@ def test_each_class_has_kernels_of_its_own(tmp_path: Path) -> None:
 
 
 def test_gram_matrices_from_a_file_are_cut_to_the_splits(tmp_path: Path) -> None:
-    X = tiny_cell().dataset().X
+    X = tiny_run().dataset().X
     np.save(tmp_path / "K.npy", np.exp(-((X[:, None] - X[None]) ** 2).sum(2) / 20)[None])
     given = ["kernel=precomputed", f"kernel.K='{tmp_path}/K.npy'"]
-    from_file = run_split(tiny_cell(*given), 2)
-    computed = run_split(tiny_cell("split.scaling=none"), 2)
+    from_file = run_split(tiny_run(*given), 2)
+    computed = run_split(tiny_run("split.scaling=none"), 2)
     assert from_file.accuracy == computed.accuracy
     assert from_file.objective == pytest.approx(computed.objective, rel=1e-6)
-    searched = run_split(tiny_cell(*given, "search=cv"), 2)
+    searched = run_split(tiny_run(*given, "search=cv"), 2)
     assert present(searched.search_accuracy) > 0.8
 
 
@@ -262,19 +262,19 @@ def test_the_key_of_gram_matrices_is_that_of_their_content(
     keys = []
     for name, scale in (("one", 1.0), ("copy", 1.0), ("other", 2.0)):
         np.save(tmp_path / f"{name}.npy", scale * np.eye(60)[None])
-        keys.append(tiny_cell(*(text.format(tmp_path / f"{name}.npy") for text in given)).key)
+        keys.append(tiny_run(*(text.format(tmp_path / f"{name}.npy") for text in given)).key)
     assert keys[0] == keys[1] != keys[2]
 
 
 def test_a_record_names_the_file_of_its_data_and_no_directory(tmp_path: Path) -> None:
     three_classes(tmp_path / "colours.csv")
     data = ["data=csv", f"data.path='{tmp_path}/colours.csv'"]
-    record = run_split(Cell.from_overrides(["algo=svm", *data]), 0)
+    record = run_split(Run.from_overrides(["algo=svm", *data]), 0)
     assert record.data_source == "colours.csv"
 
 
 def test_a_crash_of_the_algorithm_is_recorded(tmp_path: Path) -> None:
-    record = run_split(fake_cell(tmp_path, "algo.behaviour=raise"), 2)
+    record = run_split(fake_run(tmp_path, "algo.behaviour=raise"), 2)
     assert record.status == "failed"
     said = "ZeroDivisionError: the fake divided by zero (experiment_fakes.py, line "
     assert present(record.error).startswith(said)
@@ -285,36 +285,36 @@ def test_a_crash_of_the_algorithm_is_recorded(tmp_path: Path) -> None:
 
 def test_what_the_user_can_mend_is_not_recorded() -> None:
     with pytest.raises(InputError, match="C=-1"):
-        run_split(tiny_cell("algo.C=-1"), 0)
+        run_split(tiny_run("algo.C=-1"), 0)
 
 
 def test_a_split_without_one_of_the_classes_is_found_before_running(tmp_path: Path) -> None:
     rows = [f"{i}.5,{'rare' if i == 9 else 'often'}" for i in range(40)]
     (tmp_path / "rare.csv").write_text("\n".join(rows) + "\n")
-    cell = Cell.from_overrides(["algo=svm", "data=csv", f"data.path='{tmp_path}/rare.csv'"])
+    run = Run.from_overrides(["algo=svm", "data=csv", f"data.path='{tmp_path}/rare.csv'"])
     with pytest.raises(InputError, match="class"):
-        check_cell(cell)
+        check_run(run)
 
 
 def test_too_many_folds_are_found_before_running() -> None:
     with pytest.raises(InputError, match="folds=40"):
-        check_cell(tiny_cell("search=cv", "search.folds=40"))
+        check_run(tiny_run("search=cv", "search.folds=40"))
 
 
 def test_a_file_that_has_changed_is_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells = []
+    runs = []
     for number, n_rows in enumerate((20, 30)):
         (tmp_path / str(number)).mkdir()
         monkeypatch.chdir(tmp_path / str(number))
         rows = [f"{i / 10},{i % 3},{'ab'[i % 2]}" for i in range(n_rows)]
         Path("mine.csv").write_text("\n".join(rows) + "\n")
-        cells.append(Cell.from_overrides(["algo=svm", "data=csv", "data.path=mine.csv"]))
-        assert len(cells[-1].dataset().y) == n_rows
+        runs.append(Run.from_overrides(["algo=svm", "data=csv", "data.path=mine.csv"]))
+        assert len(runs[-1].dataset().y) == n_rows
     # The same file, changed in its place by the same process.
     Path("mine.csv").write_text("\n".join(rows[:24]) + "\n")
-    assert len(cells[-1].dataset().y) == 24
+    assert len(runs[-1].dataset().y) == 24
 
 
 def test_rows_that_are_trained_and_tested_on_are_counted(
@@ -323,9 +323,9 @@ def test_rows_that_are_trained_and_tested_on_are_counted(
     rows = [f"{i / 10},{i % 7 / 2},{'ab'[i % 2]}\n" for i in range(20)]
     path = tmp_path / "twice.csv"
     path.write_text("".join(rows + rows))
-    cell = Cell.from_overrides(["algo=svm", "data=csv", f"data.path={path}"])
-    check_cell(cell)
-    train, test = cell.rows(0)
+    run = Run.from_overrides(["algo=svm", "data=csv", f"data.path={path}"])
+    check_run(run)
+    train, test = run.rows(0)
     n = len(np.intersect1d(train % 20, test % 20))
     assert n > 0
     assert f"repeated  {n} of the 12 test rows of split 0 equal a tr" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What of a cell cannot be run, said before one of its steps is begun."""
+"""What of a run cannot be run, said before one of its steps is begun."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ from mklbench.config.schemas import MEASURES, SCORES, RunConfig
 from mklbench.contract import check_options
 from mklbench.data.splits import folds, n_repeated
 from mklbench.errors import InputError
-from mklbench.experiments.cell import Cell, FileState, files_named
+from mklbench.experiments.run import FileState, Run, files_named
 from mklbench.grids import first_values
 from mklbench.kernels.builders.matrix_files import sample_names
 from mklbench.kernels.contract import NUMBER, Shape, builder_of, memory_of
 from mklbench.optim.fit_memory import fitting, searching
 
 
-def check_cell(cell: Cell, splits: Iterable[int] | None = None, jobs: int = 1) -> None:
+def check_run(run: Run, splits: Iterable[int] | None = None, jobs: int = 1) -> None:
     """Raise InputError for what can be seen to be wrong before anything is run.
 
     Loads the data, draws the splits (all if not given), those of the search and their folds,
     and makes the callables. `jobs` steps at the same time have to fit into the memory of this
     machine, which is not asked if there are none.
     """
-    check_options(configs.algorithm(cell.config.algo))
-    for path, values in cell.config.search.grid.items():
+    check_options(configs.algorithm(run.config.algo))
+    for path, values in run.config.search.grid.items():
         for value in first_values(values) if path.startswith("algo.") else ():
-            tried = cell.config.with_values({path: value})
+            tried = run.config.with_values({path: value})
             check_options(configs.algorithm(tried.algo))
-    builder = configs.kernel(cell.config.kernel)
-    _check_rows_of_files(cell, builder)
-    _check_own_rows(cell, builder)
-    if cell.dataset().targets is not None:
-        _check_regression(cell)
-    _check_scores(cell)
-    wanted = tuple(range(cell.n_splits) if splits is None else splits)
-    searched = cell.selection_splits or (wanted if cell.config.search.grid else ())
-    drawn_from = replace(cell.config, algo={}, kernel={}, metrics=())
+    builder = configs.kernel(run.config.kernel)
+    _check_rows_of_files(run, builder)
+    _check_own_rows(run, builder)
+    if run.dataset().targets is not None:
+        _check_regression(run)
+    _check_scores(run)
+    wanted = tuple(range(run.n_splits) if splits is None else splits)
+    searched = run.selection_splits or (wanted if run.config.search.grid else ())
+    drawn_from = replace(run.config, algo={}, kernel={}, metrics=())
     _check_splits(drawn_from, wanted, tuple(searched), files_named(drawn_from.as_dict()))
     if jobs:
-        check_fits(cell, next(iter(wanted)), jobs, builder)
-    if lines := cell.dataset().understood:
-        lines += _repeated_rows(cell, wanted[0])
-        _tell("\n".join((f"{_named(cell)}:", *(f"  {line}" for line in lines))))
+        check_fits(run, next(iter(wanted)), jobs, builder)
+    if lines := run.dataset().understood:
+        lines += _repeated_rows(run, wanted[0])
+        _tell("\n".join((f"{_named(run)}:", *(f"  {line}" for line in lines))))
 
 
-def _repeated_rows(cell: Cell, split: int) -> tuple[str, ...]:
+def _repeated_rows(run: Run, split: int) -> tuple[str, ...]:
     """Say how many rows of a split are tested on and trained on, if any are."""
-    X, (train, test) = cell.dataset().X, cell.rows(split)
+    X, (train, test) = run.dataset().X, run.rows(split)
     if not (n := n_repeated(X, train, test) if X.shape[1] else 0):
         return ()
     return (
@@ -61,54 +61,54 @@ def _repeated_rows(cell: Cell, split: int) -> tuple[str, ...]:
     )
 
 
-def _check_regression(cell: Cell) -> None:
+def _check_regression(run: Run) -> None:
     """Raise InputError for what needs classes where the data have real targets."""
-    if not configs.declared(cell.config.algo).regression:
+    if not configs.declared(run.config.algo).regression:
         raise InputError(
-            f"algo={cell.algo} needs classes, and data={cell.data} has real numbers to "
+            f"algo={run.algo} needs classes, and data={run.data} has real numbers to "
             "predict: choose an algorithm for regression, such as algo=krr."
         )
     for option, asked, remedy in (
-        ("split.stratified=true", cell.config.split.stratified, "set split.stratified=false"),
-        ("search.score=accuracy", cell.config.search.score == "accuracy", "leave it out"),
+        ("split.stratified=true", run.config.split.stratified, "set split.stratified=false"),
+        ("search.score=accuracy", run.config.search.score == "accuracy", "leave it out"),
     ):
         if asked:
             raise InputError(
-                f"{option} needs classes, and data={cell.data} has real numbers to predict: "
+                f"{option} needs classes, and data={run.data} has real numbers to predict: "
                 f"{remedy}."
             )
 
 
-def _check_scores(cell: Cell) -> None:
+def _check_scores(run: Run) -> None:
     """Raise InputError for scorers that the data or the algorithm have nothing for."""
-    score = cell.config.search.score
+    score = run.config.search.score
     sought = () if score in (None, *SCORES) else (score,)
-    scorers = [name for name in cell.metrics if name not in MEASURES]
+    scorers = [name for name in run.metrics if name not in MEASURES]
     if not (scorers or sought):
         return
     from mklbench.scoring import check_task  # loads scikit-learn
 
-    data = cell.dataset()
+    data = run.dataset()
     n_classes = 0 if data.targets is not None else len(data.classes)
     for name in sought:
-        check_task("search.score", name, cell.data, n_classes, probabilities=False)
+        check_task("search.score", name, run.data, n_classes, probabilities=False)
     for name in scorers:
-        check_task("metrics", name, cell.data, n_classes)
+        check_task("metrics", name, run.data, n_classes)
 
 
-def _check_rows_of_files(cell: Cell, builder: Any) -> None:
+def _check_rows_of_files(run: Run, builder: Any) -> None:
     """Raise InputError unless matrices from files are on the rows of the data, if on any."""
-    n_samples, n_rows = builder_of(builder).n_samples, len(cell.dataset().y)
+    n_samples, n_rows = builder_of(builder).n_samples, len(run.dataset().y)
     if n_samples not in (None, n_rows):
         raise InputError(
-            f"kernel={cell.kernel} has matrices on {n_samples} samples, and data={cell.data} "
+            f"kernel={run.kernel} has matrices on {n_samples} samples, and data={run.data} "
             f"has {n_rows} rows: they must be of the same samples, in the same order."
         )
-    files = cell.config.kernel.get("files") or []
+    files = run.config.kernel.get("files") or []
     named = {path: sample_names(path) for path in ([files] if isinstance(files, str) else files)}
     orders = [(f"kernel.files={path}", names) for path, names in named.items() if names]
     for place, names in orders:
-        others = [*orders[:1], *(("the data", list(one)) for one in cell.dataset().sample_names)]
+        others = [*orders[:1], *(("the data", list(one)) for one in run.dataset().sample_names)]
         for other, expected in others:
             if names != expected and set(names) & set(expected):
                 raise InputError(
@@ -117,37 +117,37 @@ def _check_rows_of_files(cell: Cell, builder: Any) -> None:
                 )
 
 
-def _check_own_rows(cell: Cell, builder: Any) -> None:
+def _check_own_rows(run: Run, builder: Any) -> None:
     """Raise InputError for a kernel on features where there are none, or shifted row numbers.
 
     What was found out about the user's own files is said once.
     """
-    data = cell.dataset()
+    data = run.dataset()
     if not data.X.shape[1] and not builder_of(builder).takes_rows:
         raise InputError(
-            f"kernel={cell.kernel} needs features, and data={cell.data} has labels alone: "
+            f"kernel={run.kernel} needs features, and data={run.data} has labels alone: "
             "choose kernel=grams kernel.files=FILE for Gram matrices, or a file with features."
         )
-    split = cell.config.split
+    split = run.config.split
     if data.understood and data.splits and not (split.kind == "given" or split.path):
         raise InputError(
-            f"{_named(cell)} has a training and a test part: set split=given to use them, or put "
+            f"{_named(run)} has a training and a test part: set split=given to use them, or put "
             "all rows into one array to draw splits of your own."
         )
-    if cell.fixed_splits is None:
+    if run.fixed_splits is None:
         return
-    if cell.fixed_splits.note:
-        _tell(cell.fixed_splits.note)
-    if data.dropped_rows or cell.config.data.get("keep_classes"):
+    if run.fixed_splits.note:
+        _tell(run.fixed_splits.note)
+    if data.dropped_rows or run.config.data.get("keep_classes"):
         raise InputError(
-            f"split.path={cell.config.split.path} numbers the rows of the data, and "
-            f"data={cell.data} leaves some of them out: give files without those rows."
+            f"split.path={run.config.split.path} numbers the rows of the data, and "
+            f"data={run.data} leaves some of them out: give files without those rows."
         )
 
 
-def _named(cell: Cell) -> str:
+def _named(run: Run) -> str:
     """Return what a user's own data are called, as they were given."""
-    data = cell.config.data
+    data = run.config.data
     if "id" in data:
         return f"data.id={data['id']}"
     paths = data["path"] if isinstance(data["path"], list) else [data["path"]]
@@ -167,24 +167,24 @@ def _check_splits(
     searched: tuple[int, ...],
     files: tuple[FileState, ...],
 ) -> None:
-    """Draw splits and the folds of those that are searched; once for the cells that share them."""
-    cell = Cell(config)
-    data, search = cell.dataset(), cell.config.search
-    in_order = cell.config.split.kind == "time"
+    """Draw splits and the folds of those that are searched; once for the runs that share them."""
+    run = Run(config)
+    data, search = run.dataset(), run.config.search
+    in_order = run.config.split.kind == "time"
     for split in sorted({*wanted, *searched}):
-        train, _ = cell.rows(split)
-        if split in searched and cell.validation(split) is None:
+        train, _ = run.rows(split)
+        if split in searched and run.validation(split) is None:
             groups = None if data.groups is None else data.groups[train]
             folds(data.y[train], search.folds, 0, groups, in_order)
 
 
-def check_fits(cell: Cell, split: int, jobs: int = 1, builder: Any = None) -> None:
-    """Raise InputError unless the steps of a cell fit into memory.
+def check_fits(run: Run, split: int, jobs: int = 1, builder: Any = None) -> None:
+    """Raise InputError unless the steps of a run fit into memory.
 
     Parameters
     ----------
-    cell : Cell
-        The cell; all its splits have parts of the same sizes.
+    run : Run
+        The run; all its splits have parts of the same sizes.
     split : int
         One of the splits to be run.
     jobs : int, default=1
@@ -192,18 +192,18 @@ def check_fits(cell: Cell, split: int, jobs: int = 1, builder: Any = None) -> No
     builder : object, default=None
         Of its kernels, where it has been made.
     """
-    built = configs.kernel(cell.config.kernel) if builder is None else builder
-    n_train, n_test = map(len, cell.rows(split))
-    short = memory.shortage(bytes_of_step(cell, split, jobs, built), n_train, jobs)
+    built = configs.kernel(run.config.kernel) if builder is None else builder
+    n_train, n_test = map(len, run.rows(split))
+    short = memory.shortage(bytes_of_step(run, split, jobs, built), n_train, jobs)
     if short is None:
         return
-    n_kernels = memory_of(built, _shape(cell, n_train)).n_kernels
+    n_kernels = memory_of(built, _shape(run, n_train)).n_kernels
     kernels = "" if n_kernels is None else f" (M = {n_kernels} kernels)"
     each = f" for each of {jobs} processes" if jobs > 1 else ""
     fewer = f"split.n_train={short.fitting}"
-    if cell.fixed_splits is not None:
+    if run.fixed_splits is not None:
         fewer = f"split.path to a file with parts of {short.fitting} rows"
-    elif cell.config.split.test_fraction is not None:
+    elif run.config.split.test_fraction is not None:
         fewer = f"split.test_fraction=null {fewer} split.n_test={n_test}"
     remedy = (
         f"about n = {short.fitting} rows fit: set {fewer}{' or jobs=1' * (jobs > 1)}, or choose "
@@ -212,24 +212,24 @@ def check_fits(cell: Cell, split: int, jobs: int = 1, builder: Any = None) -> No
         else "of fewer rows it would be as much: choose fewer kernels"
     )
     raise InputError(
-        f"data={cell.data} has {n_train} training rows: algo={cell.algo} with "
-        f"kernel={cell.kernel}{kernels} needs {short}{each}; {remedy}."
+        f"data={run.data} has {n_train} training rows: algo={run.algo} with "
+        f"kernel={run.kernel}{kernels} needs {short}{each}; {remedy}."
     )
 
 
 def bytes_of_step(
-    cell: Cell, split: int, jobs: int = 1, builder: Any = None
+    run: Run, split: int, jobs: int = 1, builder: Any = None
 ) -> Callable[[int], float]:
     """Return a function of n: the bytes that a split takes with n training rows.
 
     Parameters are those of `check_fits`.
     """
-    built = configs.kernel(cell.config.kernel) if builder is None else builder
-    data, search = cell.dataset(), cell.config.search
-    shape = _shape(cell, 0)
-    solve = configs.algorithm(cell.config.algo)
+    built = configs.kernel(run.config.kernel) if builder is None else builder
+    data, search = run.dataset(), run.config.search
+    shape = _shape(run, 0)
+    solve = configs.algorithm(run.config.algo)
     # A worker has data of its own. Both parts are scaled, and there is what is on the way to that.
-    others = len(data.y) * (jobs > 1) + 2 * len(cell.rows(split)[1])
+    others = len(data.y) * (jobs > 1) + 2 * len(run.rows(split)[1])
 
     def needs(n: int) -> float:
         samples = NUMBER * shape.d * (others + 2 * n)
@@ -241,6 +241,6 @@ def bytes_of_step(
     return needs
 
 
-def _shape(cell: Cell, n: int) -> Shape:
-    data = cell.dataset()
+def _shape(run: Run, n: int) -> Shape:
+    data = run.dataset()
     return Shape(n, data.X.shape[1], max(1, len(data.views)))
