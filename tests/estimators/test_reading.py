@@ -15,8 +15,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
 import mklbench
-from mklbench import MKL, QNPKL
-from mklbench.kernels import Precomputed, feature_gaussians
+from mklbench import MKL
+from mklbench.kernels import feature_gaussians
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -97,13 +97,6 @@ def test_the_largest_come_first_if_asked_for() -> None:
         )
 
 
-def test_the_weight_of_a_name_is_that_of_the_kernel() -> None:
-    X, y = flowers(2)
-    model = MKL(kernel=partial(feature_gaussians, gammas=[0.1, 1.0]), C=1.0).fit(X, y)
-    table = model.kernel_weights()
-    np.testing.assert_array_equal(table["gaussian 1 on petal length"], model.weights_[5])
-
-
 def test_kernels_with_the_same_name_are_numbered() -> None:
     X, y = flowers(2)
     model = MKL(kernel=partial(feature_gaussians, gammas=[1.0, 1.0])).fit(X, y)
@@ -116,21 +109,8 @@ def test_kernels_with_the_same_name_are_numbered() -> None:
 def test_each_class_has_names_for_the_kernels_that_it_found() -> None:
     model = fitted("IKL", 3)
     assert [len(names) for names in model.kernel_names_] == [len(each) for each in model.weights_]
+    assert [thetas.shape for thetas in model.thetas_] == [(len(each), 4) for each in model.weights_]
     table = model.kernel_weights()
     for label, names, weights in zip(table, model.kernel_names_, model.weights_, strict=True):
         np.testing.assert_array_equal(table.loc[names, label], weights)
         assert table[label].sum() == pytest.approx(weights.sum())
-
-
-def test_the_parameters_of_a_product_have_names() -> None:
-    X, y = flowers(2)
-    assert QNPKL().fit(X, y).kernel_names_ == [f"gaussian on {column}" for column in COLUMNS]
-
-
-def test_gram_matrices_go_by_their_numbers() -> None:
-    X, y = flowers(2)
-    stack = np.array([np.outer(x, x) for x in X.to_numpy().T])
-    names = [f"kernel {m}" for m in range(4)]
-    assert MKL(kernel="precomputed").fit(stack, y).kernel_names_ == names
-    rows = pd.DataFrame({"row": np.arange(len(y))})
-    assert MKL(kernel=Precomputed(stack)).fit(rows, y).kernel_names_ == names
