@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +24,7 @@ from mklbench.report.loading import load_table, table_names
 from mklbench.report.results import write_results
 from mklbench.report.site.content import run_command
 from mklbench.report.table.paper_table import PaperTable
-from mklbench.report.table.part import WHOLE, TablePart, TableSelection, first_splits, part_of
+from mklbench.report.table.part import WHOLE, TableSelection, first_splits, part_of
 
 
 def reproduce(
@@ -108,23 +107,21 @@ def reproduce(
             "or see mklbench table, which prints a part."
         )
     results = Path(results_dir)
-    parts = _parts(names, selection, config_dir)
-    tables = [part.table for part in parts]
+    tables = _tables(names, selection, config_dir)
     earlier = _record_files(results / "records", tables)
     taken_over = earlier if from_records else {}
     finders = [
         RunFinder(store, recorded=taken_over.get(table.name), n_splits=selection.n_splits)
         for table in tables
     ]
-    found = list(zip(parts, finders, strict=True))
-    places = [(finder, slot) for part, finder in found for slot in part.slots]
+    found = list(zip(tables, finders, strict=True))
+    places = [(finder, slot) for table, finder in found for slot in table.slots()]
     with counting(places, "Reading the tables") as counted:
         runs = [finder.run(slot) for finder, slot in counted]
     if dry_run:
         source = Layers([store, *taken_over.values()])
         recorded = _measured_before(results, tables)
-        work = outstanding_work(runs, source, recorded, lambda: _of_program(recorded))
-        print(describe_work(work, jobs))
+        print(describe_work(outstanding_work(runs, source, recorded), jobs))
         return 0
     if not selection:
         check_writable_directory("--out-dir", results_dir)  # before hours of work, not after
@@ -138,9 +135,9 @@ def reproduce(
         for file in earlier.values():
             _check_nothing_is_lost(runs, file, store)
     if selection:
-        reports = [assemble(part.table, finder, part.slots) for part, finder in found]
+        reports = [assemble(table, finder) for table, finder in found]
     else:
-        reports = [_write(part.table, finder, store, results) for part, finder in found]
+        reports = [_write(table, finder, store, results) for table, finder in found]
         write_sums(results / "records")
     for report in reports:
         shown = render(report, "md") if selection else _outcome(report, results)
@@ -171,51 +168,39 @@ def print_positions(
     """
     from tabulate import tabulate
 
-    parts = _parts(names, selection, config_dir)
-    recorded = _measured_before(Path(results_dir), [part.table for part in parts])
-    others = functools.cache(lambda: list(_of_program(recorded)))
+    tables = _tables(names, selection, config_dir)
+    recorded = _measured_before(Path(results_dir), tables)
     headings = ["row", "column", "protocol", "its label", "on one core", "command"]
-    for part in parts:
+    for table in tables:
         finder = RunFinder(Layers([]), n_splits=selection.n_splits)
         lines = []
-        with counting(part.slots, "Reading the table") as counted:
+        with counting(list(table.slots()), "Reading the table") as counted:
             for slot in counted:
                 run = finder.run(slot)
-                [work] = outstanding_work([run], finder.source, recorded, others)
+                [work] = outstanding_work([run], finder.source, recorded)
                 asked = slot if selection.n_splits is None else first_splits(slot, run.n_splits)
                 command = run_command(asked, run.config.search.grid)
                 lines.append([*slot.place, slot.protocol.label, estimate_text(work), command])
-        print(f"{part.table.name}: {part.table.title}\n")
+        print(f"{table.name}: {table.title}\n")
         print(f"{tabulate(lines, headings, disable_numparse=True)}\n")
     return 0
 
 
-def _parts(
+def _tables(
     names: Sequence[str], selection: TableSelection, config_dir: str | None
-) -> list[TablePart]:
+) -> list[PaperTable]:
     """Return what is selected of the tables that are named, or of all."""
     if selection.given and not names:
         what, text = next(iter(selection.given.items()))
         raise InputError(f"--{what} {text} needs a table: mklbench reproduce TABLE --{what} ...")
-    tables = [
-        load_table(name, config_dir) for name in dict.fromkeys(names or table_names(config_dir))
-    ]
-    if not selection:
-        return [TablePart(table, list(table.slots())) for table in tables]
-    return [part_of(table, selection) for table in tables]
+    named = dict.fromkeys(names or table_names(config_dir))
+    return [part_of(load_table(name, config_dir), selection) for name in named]
 
 
 def _measured_before(results: Path, tables: Sequence[PaperTable]) -> list[RecordFile]:
     """Return the records of tables below `results` and with the program, for their times."""
     places = dict.fromkeys([results.resolve(), resources.recorded_results()])
     return [file for at in places for file in _record_files(at / "records", tables).values()]
-
-
-def _of_program(known: Sequence[RecordFile]) -> Iterator[RecordFile]:
-    """Yield the recorded results of the program, table by table; those of `known` as they are."""
-    by_path = {source.path.resolve(): source for source in known}
-    for path in sorted((resources.recorded_results() / "records").glob("*.jsonl*")):
-        yield by_path.get(path.resolve()) or RecordFile(path)
 
 
 def _run(runs: Sequence[Run], store: Store, executor: Executor) -> dict[str | None, str]:

@@ -55,6 +55,11 @@ class WeightsDisplay:
         The figure of these axes.
     bars_ : list of matplotlib BarContainer
         The bars, one container a class.
+
+    Raises
+    ------
+    InputError
+        If there are not as many names as weights.
     """
 
     ax_: Any
@@ -181,7 +186,7 @@ class PathDisplay:
     Raises
     ------
     InputError
-        If C is no path.
+        If C is no path, or the shapes do not go together.
     """
 
     ax_: Any

@@ -81,6 +81,7 @@ def read_table(path: Path) -> PaperTable:
             "columns": Made(_columns, ("columns", "metrics")),
             "protocols": Made(_protocols, ("protocols",)),
             "config_dir": Made(),
+            "is_part": Made(),
         },
     )
     _check_references(table, path.name)
@@ -142,7 +143,7 @@ def _settings(protocol: Any) -> Iterator[Any]:
 _NAMES = {
     **dict.fromkeys(("row", "rows", "row_overrides", "left_out"), "row"),
     **dict.fromkeys(("column", "columns", "against", "marks"), "column"),
-    **dict.fromkeys(("references", "learners", "alignments"), "column"),
+    **dict.fromkeys(("references", "learners"), "column"),
     **dict.fromkeys(("protocol", "protocols"), "protocol"),
     **dict.fromkeys(("metric", "metrics", "axis"), "metric"),
 }  # fmt: skip

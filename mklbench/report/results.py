@@ -107,10 +107,7 @@ def assembled(
     """
     store.check()
     finder = RunFinder(recorded_source(table) if recorded else store)
-    if not selection:
-        return assemble(table, finder)
-    part = part_of(table, selection)
-    return assemble(part.table, finder, part.slots)
+    return assemble(part_of(table, selection), finder)
 
 
 def recorded_text(table: PaperTable, fmt: str, *, whole: bool = True) -> str:

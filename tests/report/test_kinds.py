@@ -47,7 +47,6 @@ class Pie(Figure):
 COUNT = """
 from dataclasses import dataclass
 
-from mklbench.report.claims import Judged
 from mklbench.report.table.paper_table import Claim
 
 
@@ -55,8 +54,8 @@ from mklbench.report.table.paper_table import Claim
 class Count(Claim):
     kind: str = "count"
 
-    def judge(self, report):
-        return Judged(self, "number of rows", len(report.table.rows))
+    def measure(self, report):
+        return "number of rows", {"all": len(report.table.rows)}
 """
 
 TABLE = """\

@@ -15,7 +15,7 @@ from mklbench.report.analysis.significance import (
     corrected_p_value,
     detectable_over_sets,
 )
-from mklbench.report.layout.evidence import Pair, groups_of, outcomes, pair_of
+from mklbench.report.layout.evidence import Pair, groups_of, outcome, pair_of
 from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import Ranking
 
@@ -114,7 +114,7 @@ def test_what_learning_gains_on_small_sets_of_several_views() -> None:
     over_sets = [detectable_over_sets(pair(name).means, len(learners)) for name in learners]
     states(LEARNING, f"one of {statistics.median(over_sets):.1f} would have been found")
     # The rule of the plan.
-    chances = {name: outcomes(pair(name), 1.0)[1] for name in learners}
+    chances = {name: outcome(pair(name), 1.0) for name in learners}
     likeliest = max(learners, key=lambda name: chances[name].better)
     states(
         LEARNING,

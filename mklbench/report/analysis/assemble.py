@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -108,7 +108,6 @@ class Number:
 class Report:
     """A table with everything that was found for it.
 
-    `is_part` where it is of some positions of the table (`mklbench.report.table.part`);
     `standings` and `published_standings` (by row, column and metric) say which measured and which
     published numbers are much better or much worse than the table's baseline; `timed_on` says on
     which CPU models the times were measured.
@@ -120,7 +119,6 @@ class Report:
     standings: Mapping[NumberPlace, Standing]
     published_standings: Mapping[tuple[str, str, str], Standing]
     timed_on: TimedOn
-    is_part: bool = False
 
     def finished_mean(self, place: NumberPlace) -> float | None:
         """Return the measured mean at a place of the table; None unless its run is done."""
@@ -139,7 +137,7 @@ class Report:
         return [(slot, found) for slot, found in self.slots.values() if found.status != DONE]
 
 
-def assemble(table: PaperTable, find: Finder, part: Iterable[Slot] | None = None) -> Report:
+def assemble(table: PaperTable, find: Finder) -> Report:
     """Collect the records of every run of `table`, or of the places of a part, and judge them.
 
     Parameters
@@ -149,11 +147,8 @@ def assemble(table: PaperTable, find: Finder, part: Iterable[Slot] | None = None
     find : Finder
         Returns what has been run for a place of it, as a
         `mklbench.report.analysis.places.RunFinder` does.
-    part : iterable of Slot or None, default=None
-        The places to look at, where `table` is a part of one; by default those of `table`.
     """
-    places = table.slots() if part is None else part
-    slots = {slot.place: (slot, find(slot)) for slot in places}
+    slots = {slot.place: (slot, find(slot)) for slot in table.slots()}
     numbers = {
         (*place, name): _number(table, slot, found, METRICS[name])
         for place, (slot, found) in slots.items()
@@ -171,7 +166,6 @@ def assemble(table: PaperTable, find: Finder, part: Iterable[Slot] | None = None
         standings=_standings(table, slots),
         published_standings=_published_standings(table),
         timed_on=TimedOn.of(with_times),
-        is_part=part is not None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Bayesian tests with a region of practical equivalence: is a method worse, alike, or better?
+"""A Bayesian test with a region of practical equivalence: is a method worse, alike, or better?
 
 A. Benavoli, G. Corani, J. Demšar, M. Zaffalon, "Time for a change: a tutorial for comparing
 multiple classifiers through Bayesian analysis", JMLR 18, 2017. The package of its authors,
@@ -16,9 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-
-N_DRAWS = 20_000
-PRIOR_WEIGHT = 0.5  # of the pseudo-observation 0 of the signed-rank test
 
 N_CHAINS, N_WARM, N_KEPT = 20, 50, 150
 # Bounds of the uniform priors of the parameters of the gamma prior of the degrees of freedom.
@@ -45,43 +42,6 @@ class Regions:
         """Count which region is the largest in draws (n, 3) of their probabilities."""
         shares = np.bincount(draws.argmax(axis=1), minlength=3) / len(draws)
         return cls(*shares.tolist())
-
-
-def signed_rank_draws(differences: Sequence[float], rope: float, seed: int = 0) -> Array:
-    """Draw from the posterior of the Bayesian signed-rank test.
-
-    A. Benavoli, F. Mangili, G. Corani, M. Zaffalon, F. Ruggeri, "A Bayesian Wilcoxon signed-rank
-    test based on the Dirichlet process", ICML 2014. The sets have Dirichlet weights w; the
-    probability of a region is the sum of w_i w_j over the pairs whose mean difference lies in it. A
-    pseudo-observation of 0 counts as half a set.
-
-    Parameters
-    ----------
-    differences : sequence of float, of length q
-        Mean difference of two methods on each set.
-    rope : float
-        Differences between -rope and rope are none in practice.
-    seed : int, default=0
-        Of the draws.
-
-    Returns
-    -------
-    draws : ndarray of shape (N_DRAWS, 3)
-        Probabilities of worse, alike and better; each row adds to 1.
-    """
-    given = np.concatenate([[0.0], differences])
-    means = (given[:, None] + given[None, :]) / 2.0
-    strengths = np.ones(len(given))
-    strengths[0] = PRIOR_WEIGHT
-    weights = np.random.default_rng(seed).dirichlet(strengths, N_DRAWS)
-    sides = [_above(-means, rope), _above(means, rope)]
-    worse, better = (((weights @ side) * weights).sum(axis=1) for side in sides)
-    return np.column_stack([worse, 1.0 - worse - better, better])
-
-
-def _above(means: Array, rope: float) -> Array:
-    """Tell which of `means` are above `rope`; one that equals it counts half."""
-    return (means > rope) + 0.5 * (means == rope)
 
 
 def hierarchical_draws(

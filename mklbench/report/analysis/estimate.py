@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from statistics import fmean
 
 from mklbench.errors import InputError
@@ -31,10 +30,7 @@ class Work:
 
 
 def outstanding_work(
-    runs: Iterable[Run],
-    store: RecordSource,
-    recorded: Sequence[RecordFile],
-    others: Callable[[], Iterable[RecordFile]] = tuple,
+    runs: Iterable[Run], store: RecordSource, recorded: Sequence[RecordFile]
 ) -> list[Work]:
     """Return the work on every distinct run, finished ones included.
 
@@ -47,22 +43,14 @@ def outstanding_work(
     recorded : sequence of RecordFile
         Where to look for times of runs that the store has not; if they have not either,
         for times of runs that are alike in algorithm, kernel, data and search.
-    others : callable, optional
-        Returns the records of other tables, which are read where those have none.
     """
     work: dict[str, Work] = {}
-    read_once = cache(lambda: list(others()))
-
-    def before(run: Run) -> Iterator[list[Record]]:
-        """Yield what was recorded of a run, then of runs that are alike."""
-        yield from (source.read(run).records for source in recorded)
-        yield from (source.alike(run) for source in recorded)
-        yield from (source.alike(run) for source in read_once())
-
     for run in runs:
+        own = (source.read(run).records for source in recorded)
+        alike = (source.alike(run) for source in recorded)
         try:
             if run.key not in work:
-                work[run.key] = _work(run, store.read(run), before(run))
+                work[run.key] = _work(run, store.read(run), itertools.chain(own, alike))
         except InputError as error:  # without its data a run may have no key
             work[repr(run.config)] = Work(run, run.n_splits, None, str(error))
     return list(work.values())
@@ -75,15 +63,13 @@ def describe_work(work: Sequence[Work], jobs: int = 1) -> str:
     rows = [
         [
             item.run.label,
-            item.run.search,
-            _value_of_C(item.run),
             f"{item.n_missing}/{item.run.n_splits}",
             f"{item.n_selections}/{len(item.run.selection_splits)}" if item.n_selections else "",
             estimate_text(item),
         ]
         for item in work
     ]
-    headings = ["run", "search", "C", "missing splits", "selections", "estimate"]
+    headings = ["run", "missing splits", "selections", "estimate"]
     n_missing = sum(item.n_missing for item in work)
     known = math.fsum(item.seconds for item in work if item.seconds is not None)
     n_unknown = sum(item.seconds is None for item in work)
@@ -117,9 +103,3 @@ def estimate_text(item: Work) -> str:
     if item.problem:
         return item.problem
     return "not known" if item.seconds is None else duration(item.seconds)
-
-
-def _value_of_C(run: Run) -> str:
-    if "algo.C" in run.config.search.grid:
-        return "searched"
-    return f"{run.config.algo.get('C', '-')}"

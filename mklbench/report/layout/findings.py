@@ -2,9 +2,8 @@
 
 A mark is ``{measured ROW COLUMN PROTOCOL METRIC}`` or ``{published ROW COLUMN METRIC}``, a mean;
 ``{count match}``, and so for close, differs, judged, claims and held (the claims that hold), a
-number of the table; ``{rank COLUMN}``, a mean rank over its rows; or ``{better COLUMN}`` and
-``{worse COLUMN}``, the rows on which it is much better or worse than the table's baseline. A name
-with a space stands in quotes.
+number of the table; or ``{rank COLUMN}``, a mean rank over its rows. A name with a space stands in
+quotes.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from collections import Counter
 
 from mklbench.errors import InputError
 from mklbench.report.analysis.assemble import Report
-from mklbench.report.analysis.baseline import Standing
 from mklbench.report.claims import judge_claims
 from mklbench.report.layout.ranking import rank_methods
 from mklbench.report.table.metrics import METRICS
@@ -56,8 +54,6 @@ def _value(report: Report, kind: str, *names: str) -> str | None:
             return None
         at = [column.name for column in ranks.columns].index(names[0])
         return f"{ranks.mean_ranks[at]:.1f}"
-    if kind in ("better", "worse"):
-        return _standing(report, Standing[kind.upper()], names[0])
     metric, mean = METRICS[names[-1]], None
     if kind == "published":
         mean = report.table.published[names[0], names[1], names[2]].mean
@@ -81,22 +77,3 @@ def _counts(report: Report) -> dict[str, int]:
         "claims": len(judged),
         "held": sum(one.holds is True for one in judged),
     }
-
-
-def _standing(report: Report, standing: Standing, column: str) -> str:
-    """List the rows on which a column stands so to the baseline, those that differ most first."""
-    table, baseline = report.table, report.table.baseline
-    if baseline is None:
-        raise ValueError(column)
-    metric, found = METRICS[baseline.metric], []
-    for place, judged in report.standings.items():
-        if judged != standing or place[1:3] != (column, table.protocols[0].name):
-            continue
-        number, other = report.numbers[place], (place[0], baseline.column, *place[2:])
-        ours, theirs = number.finished_mean or 0.0, report.finished_mean(other) or 0.0
-        note = "" if number.published is not None else ", the paper has no number"
-        label = number.slot.row.label
-        text = f"{label} ({metric.format(ours)} against {metric.format(theirs)}{note})"
-        found.append((abs(ours - theirs), text))
-    *others, last = [text for _, text in sorted(found, reverse=True)] or ["no set"]
-    return f"{', '.join(others)} and {last}" if others else last

@@ -60,7 +60,7 @@ def lay_out(
         Whether to draw from posteriors for the section `evidence.EVIDENCE`, which takes seconds;
         it is empty otherwise.
     """
-    if report.is_part:
+    if report.table.is_part:
         return lay_out_tables(report)
     table = report.table
     page: list[Part] = [f"# {table.title}", f"{table.citation} {table.url}".strip()]
@@ -86,7 +86,7 @@ def lay_out(
 def lay_out_tables(report: Report) -> Document:
     """Arrange what a paper prints of a report: its tables alone."""
     tables, rest = _tables(report)
-    beyond = rest if report.is_part or not report.table.published else []
+    beyond = rest if report.table.is_part or not report.table.published else []
     return [f"# {report.table.title}", *tables, *beyond]
 
 
@@ -160,7 +160,7 @@ def _claims(report: Report) -> Iterator[Part]:
 
 def _judged(judged: Judged) -> str:
     verdicts = {
-        None: "not formed" if judged.details else "not done",
+        None: "not done",
         True: "holds",
         False: "does not hold",
     }

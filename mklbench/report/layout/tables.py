@@ -37,7 +37,7 @@ def mirror(report: Report) -> Iterator[Part]:
         verdicts = _verdicts(report, others[0])
         n_judged = sum(verdict in JUDGING for verdict in verdicts)
         yield (
-            f'"{label_of(table, others[0])}" is the one of {len(others)} other '
+            f'"{others[0].label}" is the one of {len(others)} other '
             "protocols under which most published numbers match: "
             f"{verdicts.count(Verdict.MATCH)} of the {n_judged} that are judged there."
         )
@@ -77,16 +77,6 @@ def _verdicts(report: Report, protocol: Protocol) -> list[Verdict | None]:
         for (*_, name, _), number in report.numbers.items()
         if name == protocol.name and number.published is not None and number.measured
     ]
-
-
-def label_of(table: PaperTable, protocol: Protocol) -> str:
-    """Return the label of a protocol, in full where it begins with "the same" as the one before."""
-    label = protocol.label
-    if label.startswith("the same, "):
-        before = table.protocols[: table.protocols.index(protocol)]
-        full = [one.label for one in before if not one.label.startswith("the same, ")]
-        return f"{full[-1]}, {label.removeprefix('the same, ')}" if full else label
-    return label
 
 
 def _leading(table: PaperTable) -> list[Protocol]:
@@ -147,7 +137,7 @@ def _grid_by_protocol(
             places = [(row.name, c.name, protocol.name, name) for c, name in shown]
             if any(place in report.numbers for place in places):
                 measured = [format_measured(report, place) for place in places]
-                of_row.append([label_of(table, protocol), *measured])
+                of_row.append([protocol.label, *measured])
         lines += [[row.label if i == 0 else "", *line] for i, line in enumerate(of_row)]
     return Grid(headings, lines, n_label_columns=2)
 
@@ -194,7 +184,7 @@ def measured_tables(report: Report) -> tuple[list[Part], list[Part]]:
     table = report.table
     several = len(table.protocols) > 1
     grids = [
-        (f"{METRICS[name].heading}{f', {label_of(table, protocol)}' * several}", grid, name)
+        (f"{METRICS[name].heading}{f', {protocol.label}' * several}", grid, name)
         for protocol in table.protocols
         for name in table.metrics
         if (grid := _of_protocol(report, protocol, name))

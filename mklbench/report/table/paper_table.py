@@ -202,8 +202,8 @@ class Claim(ABC):
             )
 
     @abstractmethod
-    def judge(self, report: Any) -> Any:
-        """Return what was measured, a `mklbench.report.claims.Judged`."""
+    def measure(self, report: Any) -> tuple[str, Mapping[str, float]]:
+        """Return what is measured, in words, and its values by what each is of; none before."""
 
 
 @dataclass(frozen=True)
@@ -222,19 +222,15 @@ class Ranking:
 
     They are held against each of `references`; `learners` are those that learn a combination of
     kernels, of which the question is asked whether it pays. Differences of up to `rope`, in the
-    printed unit, count as none in practice (None: without the tests that need it); `groups` are
-    rows by a label, to be looked at apart. `alignments` is the column whose weights are the
-    alignments of the kernels with the labels, and whose objective is that of their combination, if
-    there is one.
+    printed unit, count as none in practice; `groups` are rows by a label, to be looked at apart.
     """
 
     metric: str
     protocol: str
     references: tuple[str, ...] = ()
     learners: tuple[str, ...] = ()
-    rope: float | None = None
+    rope: float = 1.0
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    alignments: str | None = None
 
 
 @dataclass(frozen=True)
@@ -326,6 +322,8 @@ class PaperTable:
         How the columns are ranked over the rows, or None.
     config_dir : str or None
         The user's own configs, among which the overrides look for names first, or None.
+    is_part : bool
+        Whether it is some positions of a table alone (`mklbench.report.table.part`).
     """
 
     name: str
@@ -350,6 +348,7 @@ class PaperTable:
     comparisons: tuple[Comparison, ...] = ()
     ranking: Ranking | None = None
     config_dir: str | None = None
+    is_part: bool = False
 
     @property
     def names(self) -> dict[str, Collection[str]]:

@@ -35,25 +35,16 @@ class TableSelection:
 WHOLE = TableSelection()
 
 
-@dataclass(frozen=True)
-class TablePart:
-    """Positions of a table, and a table that has only these, for showing them.
-
-    The overrides of `slots` are those of the whole table, and so are their runs.
-    """
-
-    table: PaperTable
-    slots: Sequence[Slot]
-
-
-def part_of(table: PaperTable, selection: TableSelection) -> TablePart:
-    """Return the positions of `table` that are selected.
+def part_of(table: PaperTable, selection: TableSelection) -> PaperTable:
+    """Return `table`, or the positions of it that are selected, whose runs stay as they are.
 
     Raises
     ------
     InputError
         If the table has no such row, column or protocol, or no position with all of them.
     """
+    if not selection:
+        return table
     entries: dict[str, Sequence[Row | Column | Protocol]] = {
         "row": table.rows,
         "column": table.columns,
@@ -63,20 +54,20 @@ def part_of(table: PaperTable, selection: TableSelection) -> TablePart:
         _names(f"{table.name}: {what}", selection.given.get(what), of)
         for what, of in entries.items()
     ]
-    slots = [
-        slot
+    places = [
+        slot.place
         for slot in table.slots()
         if all(name in names for name, names in zip(slot.place, accepted, strict=True))
     ]
-    if not slots:
+    if not places:
         asked = ", ".join(f"{what}={text}" for what, text in selection.given.items())
         raise InputError(
             f"{table.name} has no position with {asked}: mklbench reproduce {table.name} --list "
             "prints those that it has."
         )
-    rows, columns, protocols = (set(those) for those in zip(*(s.place for s in slots), strict=True))
+    rows, columns, protocols = map(set, zip(*places, strict=True))
     baseline = table.baseline
-    shown = replace(
+    return replace(
         table,
         rows=tuple(row for row in table.rows if row.name in rows),
         columns=tuple(column for column in table.columns if column.name in columns),
@@ -89,11 +80,8 @@ def part_of(table: PaperTable, selection: TableSelection) -> TablePart:
         baseline=baseline if baseline is not None and baseline.column in columns else None,
         sweep=None,
         ranking=None,
-        figures=(),
-        claims=(),
-        comparisons=(),
+        is_part=True,
     )
-    return TablePart(shown, slots)
 
 
 def first_splits(slot: Slot, n_splits: int) -> Slot:

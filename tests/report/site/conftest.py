@@ -60,7 +60,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as printed:
         patch.chdir(folder)
         patch.setattr(collected, "resources", SimpleNamespace(choices=_few))
-        for name in ("N_DRAWS", "N_WARM", "N_KEPT"):  # what is drawn is tested elsewhere
+        for name in ("N_WARM", "N_KEPT"):  # what is drawn is tested elsewhere
             patch.setattr(bayesian, name, 2)
         assert cli.main(["run", *TINY, "algo=svm", "results_dir=store", "progress=none"]) == 0
         own = ["--results-dir", "store", "--config-dir", "own"]
