@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike
 from mklbench.algorithms import svm
 from mklbench.kernels.base import KernelOperator
 from mklbench.optim import joint_method, joint_search
-from mklbench.optim.fixed_kernel import train_svm
 from mklbench.optim.joint_method import METHODS, Method
+from mklbench.optim.machines import train_svm
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import check_samples
 from mklbench.optim.weight_sets import Given

@@ -81,7 +81,7 @@ class FactorProblem:
     def block(self, rows: slice) -> Rows:
         """Return the block with these rows."""
         X, sparse = self.factors.X[rows], self.factors.sparse
-        width = np.count_nonzero(~sparse) * np.dtype(self.dtype).itemsize
+        width = int((~sparse).sum()) * np.dtype(self.dtype).itemsize
         kept = self.factors.n_samples * width <= KEPT
         parts = self.factors.on(X), self.exact.on(X)
         return Rows(*parts, self.terms.of(rows), self.dtype, kept, sparse, rows)
