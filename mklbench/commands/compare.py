@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mklbench import interruption
+from mklbench.commands.run import run_missing
 from mklbench.experiments.execution.local import Local
-from mklbench.experiments.execution.plan import run_all
-from mklbench.experiments.progress import progress
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.candidate import (
@@ -62,9 +60,7 @@ def compare(
     table = with_candidate(load_table(table_name), overrides, quick, config_dir)
     find = CandidateFinder(table, store)
     runs = find.own.runs(slot for slot in table.slots() if slot.column.name == NAME)
-    kept = f"finished splits are kept in {store.path}; the same command goes on from there."
-    with interruption.saying(lambda: kept):
-        run_all(runs, store, executor=Local(jobs), progress=progress("auto", store=store))
+    run_missing(runs, store, Local(jobs))
     report = assemble(table, find)
     assert table.ranking is not None
     print(_described(report, table.ranking))
@@ -107,26 +103,22 @@ def _described(report: Report, ranking: Ranking) -> str:
         for label, (_, found) in zip(map(str, means.index), means.iterrows(), strict=True)
     ]
     ranks = rank_methods(report, ranking)
-    mean_ranks = dict.fromkeys(labels, math.nan)
+    mean_ranks: dict[str, float] = {}
     if ranks is not None:
         mean_ranks = {c.name: rank for c, rank in zip(ranks.columns, ranks.mean_ranks, strict=True)}
-    ahead = scores.lt(scores[NAME], axis=0).sum()
-    behind = scores.gt(scores[NAME], axis=0).sum()
     methods = []
-    for name in sorted(labels, key=lambda name: mean_ranks[name]):
-        rank = "" if math.isnan(mean_ranks[name]) else f"{mean_ranks[name]:.1f}"
-        if name == NAME:
-            methods.append([f"{labels[name]} (yours)", rank])
-            continue
+    for name in sorted(labels, key=lambda name: mean_ranks.get(name, math.inf)):
+        rank = f"{mean_ranks[name]:.1f}" if name in mean_ranks else ""
         outcomes = tally(report, NAME, name, ranking.protocol, metric).text
-        methods.append([labels[name], rank, f"{ahead[name]} / {behind[name]}", outcomes])
+        own = name == NAME
+        methods.append([f"{labels[name]} (yours)", rank] if own else [labels[name], rank, outcomes])
     set_headings = ["set", "yours", "rank", *beside, "best of the others"]
-    method_headings = ["method", "mean rank", "ahead / behind", "better / alike / worse"]
+    method_headings = ["method", "mean rank", "yours better / alike / worse"]
     text = (
         f"{labels[NAME]} beside {len(labels) - 1} methods of the table {report.table.name}, "
         f"accuracy in %\n\n{tabulate(sets, set_headings, disable_numparse=True)}\n\n"
         f"{tabulate(methods, method_headings, disable_numparse=True)}\n\n"
-        "Ahead and behind: on how many sets the mean accuracy of yours is higher or lower. " + RULE
+        f"{RULE}"
     )
     if ranks is not None:
         text += (

@@ -269,7 +269,7 @@ def confirm(
     again = TablesAgain(tables)
     left = max(deadline - time.monotonic(), 0.0)
     kept = f"fresh splits are kept in {store.path}; the same command goes on from there."
-    with interruption.saying(lambda: kept), countdown(left) as say:
+    with interruption.saying(kept), countdown(left) as say:
         again.run(store, Local(jobs), deadline, say)
     positions = again.positions()
     path = Path(results_dir) / "positions.csv"
