@@ -84,13 +84,19 @@ class _Runs:
     def __init__(self) -> None:
         self.options: RunOptions | None = None
         self.results: list[RunRecords] = []
+        self._as_given: dict[str, float] = {}  # C by algorithm, where nobody has chosen it
 
     def __call__(self, jobs: Sequence[ComposedRun]) -> list[float]:
         """Run jobs, and return their mean accuracies, or of real targets their mean RMSE."""
         runs = []
         for job in jobs:
             self._take_options(configs.run_options(job.config))
-            runs.append(run_of(job))
+            runs.append(run := run_of(job))
+            typed = {text.lstrip("+").partition("=")[0] for text in job.overrides}
+            if "C" in run.config.algo and not (
+                run.config.search.grid or typed & {"algo.C", "search"}
+            ):
+                self._as_given[run.algo] = run.config.algo["C"]
         assert self.options is not None
         for option in ("out", "predictions"):
             if (path := getattr(self.options, option)) is not None:
@@ -122,7 +128,7 @@ class _Runs:
         if self.options.predictions is not None:
             _write_predictions(self.options.predictions, usable)
         print(summary(usable))
-        for sentence in (*_borders(usable), *_published(usable)):
+        for sentence in (*_not_searched(self._as_given), *_borders(usable), *_published(usable)):
             print(sentence)
         rows = "" if out is None else f"   Rows: {out}"
         print(f"Records: {Store(self.options.results_dir).path}{rows}")
@@ -140,6 +146,13 @@ def _mean(result: RunRecords) -> float:
     ]
     known = [value for value in measured if value is not None]
     return fmean(known) if known else math.nan
+
+
+def _not_searched(as_given: dict[str, float]) -> Iterator[str]:
+    """Yield which C was neither set nor searched: with another scale of kernels it may be bad."""
+    if as_given:
+        values = ", ".join(f"{value:g} of {name}" for name, value in as_given.items())
+        yield f"C is the config's, {values}: search=cv chooses it inside the training part."
 
 
 def _borders(results: list[RunRecords]) -> Iterator[str]:

@@ -70,7 +70,14 @@ def checked_groups(resolved: dict[str, Any], by_hand: Iterable[str] = ()) -> Run
     for path, values in sought.grid.items():
         group, _, name = path.partition(".")
         for value in first_values(values):
-            check_arguments(group, groups[group], {name: value})
+            try:
+                check_arguments(group, groups[group], {name: value})
+            except InputError as error:
+                raise InputError(
+                    f"search={search.get('name')} tries {path}: {error} Take it out with "
+                    f"'~search.grid.{path}', and name what is tried, as in "
+                    "'+search.grid.algo.lam=[0.1,1]'."
+                ) from error
     fits = {path.removeprefix("algo."): value for path, value in (sought.fits or {}).items()}
     check_arguments("algo", algo, fits)
     # Those that change nothing change no key.
