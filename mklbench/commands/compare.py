@@ -20,6 +20,8 @@ from mklbench.report.loading import load_table
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Ranking
 
+_SHORT_NAMES = {"views": "learning_pays_views"}
+
 
 def compare(
     overrides: Sequence[str],
@@ -37,7 +39,7 @@ def compare(
     overrides : sequence of str
         ``algo=mine`` and what else is to differ from its config.
     table_name : str
-        A table that ranks methods, with its records.
+        A table that ranks methods, with its records; "views" is learning_pays_views.
     quick : bool
         Whether only the five cheapest sets are taken.
     jobs : int
@@ -57,7 +59,8 @@ def compare(
         If the method cannot be run in the comparison.
     """
     store.check()
-    table = with_candidate(load_table(table_name), overrides, quick, config_dir)
+    name = _SHORT_NAMES.get(table_name, table_name)
+    table = with_candidate(load_table(name), overrides, quick, config_dir)
     find = CandidateFinder(table, store)
     runs = find.own.runs(slot for slot in table.slots() if slot.column.name == NAME)
     run_missing(runs, store, Local(jobs))

@@ -174,7 +174,7 @@ def _of_runs(add: Add) -> None:
     takes.share("overrides")
     takes.add_argument(
         "--table", dest="table_name", metavar="TABLE", default="all_methods",
-        help="a recorded comparison; default: all_methods",
+        help="a recorded comparison, such as learning_pays, or views; default: all_methods",
     )  # fmt: skip
     takes.add_argument("--quick", action="store_true", help="five cheap data sets instead of all")
     takes.share("--jobs", "--results-dir", "--config-dir")

@@ -86,6 +86,13 @@ class TestCandidate:
             with_candidate(load_table("picard2012_table1"), ["algo=mkl"], False, None)
 
 
+def test_the_comparison_on_sets_of_several_views_has_a_short_name(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["compare", "algo=nosuch", "--table", "views", "--quick"]) == 2
+    assert "algo=nosuch" in capsys.readouterr().err
+
+
 def test_a_recorded_method_has_its_recorded_numbers(
     tmp_path: Path, mirror: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
