@@ -30,9 +30,6 @@ Array = NDArray[np.float64]
 OPTIMA = Path(__file__).with_name("reference_optima.csv")
 SETS = ("synthetic", "liver", "wpbc", "ionosphere")
 
-# The class whose label is +1; the problem is the same the other way round, alpha o y is not.
-_POSITIVE = {"liver": "1", "wpbc": "R", "ionosphere": "g"}
-
 
 @dataclass(frozen=True)
 class Optimum:
@@ -149,11 +146,23 @@ def real_samples(name: str) -> tuple[Array, Array]:
     DataError
         If the data cannot be had.
     """
-    dataset = data.load(catalogue.read_files([resources.choices("data")[name]])[name])
-    y = np.where(dataset.y == dataset.classes.index(_POSITIVE[name]), 1.0, -1.0)
+    X, y = real_set(name)
     part = np.random.default_rng(0).permutation(len(y))[: int(0.7 * len(y))]
-    X = dataset.X[part]
+    X = X[part]
     return _standardised(X[:, X.std(axis=0) > 1e-9]), y[part]
+
+
+def real_set(name: str) -> tuple[Array, Array]:
+    """Return the features (n, d) of a real set without the constant ones, and the labels (n,).
+
+    Raises
+    ------
+    DataError
+        If the data cannot be had.
+    """
+    dataset = data.load(catalogue.read_files([resources.choices("data")[name]])[name])
+    X = dataset.X[:, dataset.X.std(axis=0) > 1e-9]
+    return X, np.where(dataset.y == 1, 1.0, -1.0)
 
 
 def toolbox_kernels(X: Array) -> Array:

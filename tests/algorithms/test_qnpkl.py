@@ -11,8 +11,10 @@ from cases import rest_slow
 from certificates import svm_bounds
 from dense_twins import product_gradient, product_kernel
 from numpy.testing import assert_allclose, assert_array_equal
-from problems import random_problem, read_set, to_unit_box
+from problems import random_problem
+from sklearn.preprocessing import MinMaxScaler
 
+from benchmarks.reference import real_set
 from mklbench.algorithms import qnpkl, svm
 from mklbench.certify import Bounds, kkt_residual
 from mklbench.errors import InputError
@@ -256,7 +258,7 @@ class TestIdentity:
     def test_it_is_shunned_where_a_lower_objective_is_in_reach(
         self, name: str, C: float, mirror: Path
     ) -> None:
-        X, y = read_set(mirror, name)
+        X, y = real_set(name)
         family = product_gaussians((X - X.mean(axis=0)) / X.std(axis=0))
         fallen = qnpkl.solve(family, y, C, **qnpkl.PRINTED, max_iter=30)
         shunned = qnpkl.solve(family, y, C, **{**qnpkl.PRINTED, "shun_identity": True}, max_iter=30)
@@ -267,7 +269,7 @@ class TestIdentity:
     def test_no_descent_ends_there_with_a_lower_objective_in_reach(
         self, name: str, mirror: Path
     ) -> None:
-        X, y = read_set(mirror, name)
+        X, y = real_set(name)
         rows = np.random.default_rng(0).permutation(len(y))[:200]
         X, y = X[rows], y[rows]
         family = product_gaussians((X - X.mean(axis=0)) / X.std(axis=0))
@@ -340,8 +342,8 @@ class TestSection4:
 
     @pytest.mark.parametrize("name", rest_slow(REAL_SETS, "pima"))
     def test_indefinite_on_the_real_data_at_the_start(self, name: str, mirror: Path) -> None:
-        X, y = read_set(mirror, name)
-        X = to_unit_box(X)
+        X, y = real_set(name)
+        X = MinMaxScaler((-1, 1)).fit_transform(X)
         gamma = np.full(X.shape[1], 1.0 / X.shape[1])
         eigenvalues = np.linalg.eigvalsh(product_hessian(X, gamma, solved_svm(X, y, gamma)))
         assert eigenvalues[0] < -0.05 * eigenvalues[-1]
@@ -376,8 +378,8 @@ class TestSection4:
 
         lambda being indefinite does not settle this, for J is a maximum of it over alpha.
         """
-        X, y = read_set(mirror, name)
-        X = to_unit_box(X)
+        X, y = real_set(name)
+        X = MinMaxScaler((-1, 1)).fit_transform(X)
         M = X.shape[1]
         family = product_gaussians(X)
         objective = Objective(family, Problem.of(y, 1.0, svm_tol=1e-6))

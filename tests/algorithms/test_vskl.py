@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from mixed_norm_groupings import GROUPINGS
 from numpy.testing import assert_allclose
-from problems import no_line_separates, random_problem, random_stack, reference_part
+from problems import no_line_separates, random_problem, random_stack
 from reference_problems import reference_problem
 
+from benchmarks.reference import real_samples
 from mklbench.algorithms import mkl, simplemkl, svm, vskl
 from mklbench.errors import InputError
 from mklbench.kernels import Groups, PrecomputedBank, groups_of, product_gaussians, simplemkl_bank
@@ -209,7 +210,7 @@ class TestOracle:
     @pytest.mark.parametrize("q", [2, 3, math.inf])
     def test_few_ascents_are_enough(self, q: float, mirror: Path) -> None:
         """The paper observed at most 4."""
-        X, y = reference_part(mirror, "liver")
+        X, y = real_samples("liver")
         solution = vskl.solve(simplemkl_bank(X), y, C=100.0, q=q, groups="features")
         ascents = [entry["ascents"] for entry in solution.history]
         assert solution.converged

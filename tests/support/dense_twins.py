@@ -146,6 +146,9 @@ def awkward_features(n: int, seed: int = 0) -> tuple[Array, Array]:
     return X, Z
 
 
+# Kernels of samples A with samples B, of one or of several functions.
+Definition = Callable[[Array, Array], Array]
+
 _GAMMAS = (0.01, 1.0, 30.0)
 _FUNCTIONS: tuple[KernelFunction, ...] = (
     *(kernels.Gaussian(gamma) for gamma in _GAMMAS),
@@ -154,142 +157,105 @@ _FUNCTIONS: tuple[KernelFunction, ...] = (
 _DENSE = (*(dense_gaussian(gamma) for gamma in _GAMMAS), dense_polynomial(1, 0.0))
 
 
-def _dense() -> BankCase:
-    X, Z = awkward_features(25)
-    return BankCase(
-        kernels.DenseBank(X, _FUNCTIONS),
-        on_all_features(_DENSE, X, X),
-        Z,
-        on_all_features(_DENSE, Z, X),
-    )
+def _case(
+    make: Callable[[Array], Bank], dense: Definition, n: int = 25, columns: Any = slice(None)
+) -> Callable[[], BankCase]:
+    """Return what makes a case of awkward features, or some columns of them."""
+
+    def made() -> BankCase:
+        X, Z = (samples[:, columns] for samples in awkward_features(n))
+        return BankCase(make(X), dense(X, X), Z, dense(Z, X))
+
+    return made
 
 
-def _features(n: int, memory_limit: float = 1e8) -> BankCase:
-    X, Z = awkward_features(n)
-    return BankCase(
-        kernels.FeatureBank(X, _FUNCTIONS, memory_limit=memory_limit),
-        on_each_feature(_DENSE, X, X),
-        Z,
-        on_each_feature(_DENSE, Z, X),
-    )
+def _on_all(A: Array, B: Array) -> Array:
+    return on_all_features(_DENSE, A, B)
 
 
-def _features_polynomial() -> BankCase:
-    X, Z = awkward_features(40, seed=1)
-    X, Z = X[:, :5], Z[:, :5]
+def _on_each(A: Array, B: Array) -> Array:
+    return on_each_feature(_DENSE, A, B)
+
+
+def _features(n: int, **options: Any) -> Callable[[], BankCase]:
+    return _case(lambda X: kernels.FeatureBank(X, _FUNCTIONS, **options), _on_each, n)
+
+
+def _features_polynomial() -> Callable[[], BankCase]:
     functions: list[KernelFunction] = [
         kernels.Polynomial(2),
         kernels.Polynomial(3),
         kernels.Gaussian(0.2),
     ]
     dense = [dense_polynomial(2, 1.0), dense_polynomial(3, 1.0), dense_gaussian(0.2)]
-    return BankCase(
-        kernels.FeatureBank(X, functions),
-        on_each_feature(dense, X, X),
-        Z,
-        on_each_feature(dense, Z, X),
+    return _case(
+        lambda X: kernels.FeatureBank(X, functions),
+        lambda A, B: on_each_feature(dense, A, B),
+        40,
+        slice(5),
     )
 
 
-def _generated(how: str) -> BankCase:
-    X, Z = awkward_features(40)
-    X, Z = X[:, [0, 2, 3, 5]], Z[:, [0, 2, 3, 5]]
+def _generated(groups: Sequence[tuple[int, ...]]) -> Callable[[], BankCase]:
+    parts = [list(group) for group in groups]
     dense = [dense_gaussian(gamma) for gamma in _GAMMAS]
-    every: dict[str, list[tuple[int, ...]]] = {
-        "features": [(j,) for j in range(4)],
-        "pairs": list(combinations(range(4), 2)),
-        "groups": [(2,), (3, 0, 1), (1, 3)],
-    }
-    groups = every[how]
-    parts = [(X[:, list(group)], Z[:, list(group)]) for group in groups]
-    return BankCase(
-        kernels.GeneratedBank(X, _GAMMAS, groups),
-        np.concatenate([on_all_features(dense, x, x) for x, _ in parts]),
-        Z,
-        np.concatenate([on_all_features(dense, z, x) for x, z in parts]),
+    return _case(
+        lambda X: kernels.GeneratedBank(X, _GAMMAS, groups),
+        lambda A, B: np.concatenate([on_all_features(dense, A[:, p], B[:, p]) for p in parts]),
+        40,
+        [0, 2, 3, 5],
     )
 
 
-def _linear(n_features: int) -> BankCase:
-    X, Z = awkward_features(25)
-    X, Z = np.resize(X.T, (n_features, 25)).T, np.resize(Z.T, (n_features, 7)).T
-    dense = [dense_polynomial(1, 0.0)]
-    return BankCase(
-        kernels.LinearBank(X), on_each_feature(dense, X, X), Z, on_each_feature(dense, Z, X)
+def _linear(n_features: int) -> Callable[[], BankCase]:
+    return _case(
+        kernels.LinearBank,
+        lambda A, B: on_each_feature([dense_polynomial(1, 0.0)], A, B),
+        columns=np.resize(np.arange(6), n_features),
     )
 
 
-def _concatenated() -> BankCase:
-    X, Z = awkward_features(25)
-    parts = (on_each_feature, on_all_features)
-    return BankCase(
-        kernels.ConcatenatedBank(
-            [kernels.FeatureBank(X, _FUNCTIONS), kernels.DenseBank(X, _FUNCTIONS)]
-        ),
-        np.concatenate([part(_DENSE, X, X) for part in parts]),
-        Z,
-        np.concatenate([part(_DENSE, Z, X) for part in parts]),
-    )
+def _concatenated(X: Array) -> Bank:
+    parts = [kernels.FeatureBank(X, _FUNCTIONS), kernels.DenseBank(X, _FUNCTIONS)]
+    return kernels.ConcatenatedBank(parts)
 
 
-def _list_of_kernels() -> BankCase:
-    X, Z = awkward_features(25)
-    kernel = [
-        ("one", dense_gaussian(0.3), [1]),
-        list(_FUNCTIONS),
-        ("each", "feature_gaussians", [0, 2]),
-    ]
-    unit = [dense_gaussian(1.0)]
-    dense = [
-        np.concatenate(
-            [
-                on_all_features([dense_gaussian(0.3)], A[:, [1]], X[:, [1]]),
-                on_all_features(_DENSE, A, X),
-                on_each_feature(unit, A[:, [0, 2]], X[:, [0, 2]]),
-            ]
-        )
-        for A in (X, Z)
-    ]
-    return BankCase(kernels.KernelList(kernel)(X), dense[0], Z, dense[1])
+def _list_of_kernels(X: Array) -> Bank:
+    own, each = ("one", dense_gaussian(0.3), [1]), ("each", "feature_gaussians", [0, 2])
+    return kernels.KernelList([own, list(_FUNCTIONS), each])(X)
 
 
-def _functions_of_pairs() -> BankCase:
-    X, Z = awkward_features(25)
-    own = [kernels.NamedFunction(function, "own") for function in _DENSE]
-    return BankCase(
-        kernels.FunctionBank(X, own),
-        on_all_features(_DENSE, X, X),
-        Z,
-        on_all_features(_DENSE, Z, X),
-    )
+def _dense_list(A: Array, B: Array) -> Array:
+    one = on_all_features([dense_gaussian(0.3)], A[:, [1]], B[:, [1]])
+    each = on_each_feature([dense_gaussian(1.0)], A[:, [0, 2]], B[:, [0, 2]])
+    return np.concatenate([one, _on_all(A, B), each])
 
 
-def _scaled() -> BankCase:
-    X, Z = awkward_features(25)
-    scales = np.geomspace(1e-3, 1e3, len(_DENSE))
-    return BankCase(
-        kernels.ScaledBank(kernels.DenseBank(X, _FUNCTIONS), scales),
-        scales[:, None, None] * on_all_features(_DENSE, X, X),
-        Z,
-        scales[:, None, None] * on_all_features(_DENSE, Z, X),
-    )
+def _functions_of_pairs(X: Array) -> Bank:
+    return kernels.FunctionBank(X, [kernels.NamedFunction(each, "own") for each in _DENSE])
 
 
-def _simplemkl() -> BankCase:
-    X, Z = awkward_features(30)
-    return BankCase(kernels.simplemkl_bank(X), toolbox_stack(X, X), Z, toolbox_stack(X, Z))
+_SCALES = np.geomspace(1e-3, 1e3, len(_DENSE))
 
 
-def _precomputed() -> BankCase:
-    X, Z = awkward_features(25)
-    stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
-    bank = kernels.PrecomputedBank(stack.copy(), groups=[[0, 2], [1, 3]])
-    return BankCase(bank, stack, cross, cross)
+def _scaled(X: Array) -> Bank:
+    return kernels.ScaledBank(kernels.DenseBank(X, _FUNCTIONS), _SCALES)
+
+
+def _of_stack(make: Callable[[Array], Bank]) -> Callable[[], BankCase]:
+    """Return what makes a case of a bank that is given a stack, and new samples as another."""
+
+    def made() -> BankCase:
+        X, Z = awkward_features(25)
+        stack, cross = _on_all(X, X), _on_all(Z, X)
+        return BankCase(make(stack.copy()), stack, cross, cross)
+
+    return made
 
 
 def _indexed() -> BankCase:
     X, _ = awkward_features(40)
-    stack = on_all_features(_DENSE, X, X)
+    stack = _on_all(X, X)
     train, new = np.array([3, 1, 30, 12, 7, 22, 39]), np.array([0, 2, 30])
     return BankCase(
         kernels.IndexedBank(stack.copy(), train),
@@ -299,124 +265,80 @@ def _indexed() -> BankCase:
     )
 
 
-def _members() -> BankCase:
+def _members() -> Callable[[], BankCase]:
     """Members of a family, one of which has replaced another and one of which came later."""
-    X, Z = awkward_features(25)
     rng = np.random.default_rng(3)
     thetas = rng.uniform(0.0, 0.2, size=(4, 6)) * (rng.uniform(size=(4, 6)) < 0.6)
-    bank = kernels.FamilyBank(kernels.ProductGaussians(X), thetas[[0, 3, 2]])
-    bank.update(thetas)
-    return BankCase(
-        bank,
-        np.array([product_kernel(theta, X, X) for theta in thetas]),
-        Z,
-        np.array([product_kernel(theta, Z, X) for theta in thetas]),
-    )
+
+    def bank(X: Array) -> Bank:
+        found = kernels.FamilyBank(kernels.ProductGaussians(X), thetas[[0, 3, 2]])
+        found.update(thetas)
+        return found
+
+    return _case(bank, lambda A, B: np.array([product_kernel(theta, A, B) for theta in thetas]))
 
 
-def _subset() -> BankCase:
-    X, Z = awkward_features(25)
-    chosen = [3, 0, 2]
-    return BankCase(
-        kernels.KernelSubset(kernels.DenseBank(X, _FUNCTIONS), chosen),
-        on_all_features(_DENSE, X, X)[chosen],
-        Z,
-        on_all_features(_DENSE, Z, X)[chosen],
-    )
+_CHOSEN = [3, 0, 2]
 
 
-def dense_centred(stack: Array, cross: Array) -> tuple[Array, Array]:
-    """Return H K H of each matrix of a stack (M, n, n), and that for new samples (M, n_z, n)."""
-    n = stack.shape[1]
-    H = np.eye(n) - np.full((n, n), 1.0 / n)
-    shift = np.full((cross.shape[1], n), 1.0 / n)
-    return H @ stack @ H, (cross - shift @ stack) @ H
+def _subset(X: Array) -> Bank:
+    return kernels.KernelSubset(kernels.DenseBank(X, _FUNCTIONS), _CHOSEN)
 
 
-def dense_cosine(stack: Array, cross: Array, new: Array) -> tuple[Array, Array]:
-    """Return K_ij / sqrt(K_ii K_jj), and the same for new samples with k(z, z) `new` (M, n_z)."""
-    inverse, inverse_new = (
-        np.where(each > 0, 1.0 / np.sqrt(np.where(each > 0, each, 1.0)), 0.0)
-        for each in (np.einsum("mii->mi", stack), new)
-    )
-    return (
-        stack * inverse[:, :, None] * inverse[:, None, :],
-        cross * inverse_new[:, :, None] * inverse[:, None, :],
-    )
+def _simplemkl() -> BankCase:
+    X, Z = awkward_features(30)
+    return BankCase(kernels.simplemkl_bank(X), toolbox_stack(X, X), Z, toolbox_stack(X, Z))
 
 
-def _centred() -> BankCase:
-    X, Z = awkward_features(25)
-    X, Z = X[:, [0, 2, 3, 4]], Z[:, [0, 2, 3, 4]]
-    stack, cross = dense_centred(on_each_feature(_DENSE, X, X), on_each_feature(_DENSE, Z, X))
-    bank = kernels.CentredBank(kernels.FeatureBank(X, _FUNCTIONS))
-    return BankCase(bank, stack, Z, cross)
+def _centred(whole: Array, n: int) -> Array:
+    """Return H K H' of each matrix (M, N, N), where the first n samples have the mean 0."""
+    N = whole.shape[1]
+    H = np.eye(N) - np.where(np.arange(N) < n, 1.0 / n, 0.0)
+    return H @ whole @ H.T
 
 
-def _cosine() -> BankCase:
-    """Gaussians, which it leaves alone, and the linear kernel with samples at its origin."""
-    X, Z = awkward_features(25)
-    new = np.array(
-        [
-            np.diag(function(column[:, None], column[:, None]))
-            for column in Z.T
-            for function in _DENSE
-        ]
-    )
-    stack, cross = dense_cosine(on_each_feature(_DENSE, X, X), on_each_feature(_DENSE, Z, X), new)
-    return BankCase(kernels.CosineBank(kernels.FeatureBank(X, _FUNCTIONS)), stack, Z, cross)
+def _cosine(whole: Array, n: int) -> Array:
+    """Return K_ij / sqrt(K_ii K_jj), and 0 where that is 0 / 0."""
+    diagonals = np.einsum("mii->mi", whole)
+    inverse = np.where(diagonals > 0, 1.0 / np.sqrt(np.where(diagonals > 0, diagonals, 1.0)), 0.0)
+    return whole * inverse[:, :, None] * inverse[:, None, :]
 
 
-def _normalised() -> BankCase:
-    X, Z = awkward_features(25)
-    X, Z = X[:, :5], Z[:, :5]
-    every = np.concatenate([X, Z])
-    whole = on_all_features(_DENSE, every, every)
-    n = len(X)
-    weights = np.concatenate([np.full(n, 1.0 / n), np.zeros(len(Z))])
-    H = np.eye(len(every)) - np.outer(np.ones(len(every)), weights)
-    whole = H @ whole @ H.T
-    stack, cross = dense_cosine(
-        whole[:, :n, :n], whole[:, n:, :n], np.einsum("mii->mi", whole)[:, n:]
-    )
-    bank = kernels.CosineBank(kernels.CentredBank(kernels.DenseBank(X, _FUNCTIONS)))
-    return BankCase(bank, stack, Z, cross)
+def _changed(
+    make: Callable[[Array], Bank],
+    dense: Definition,
+    change: Callable[[Array, int], Array],
+    columns: Any = slice(None),
+) -> Callable[[], BankCase]:
+    """Return what makes a case of kernels changed on training and new samples together."""
+
+    def made() -> BankCase:
+        X, Z = (samples[:, columns] for samples in awkward_features(25))
+        every, n = np.concatenate([X, Z]), len(X)
+        whole = change(dense(every, every), n)
+        return BankCase(make(X), whole[:, :n, :n], Z, whole[:, n:, :n])
+
+    return made
 
 
 def _standardised() -> BankCase:
     X, Z = awkward_features(25)
     centre, spread = X.mean(axis=0), X.std(axis=0)
     spread[1] = np.inf  # the constant feature
-    stack = on_all_features(_DENSE, (X - centre) / spread, (X - centre) / spread)
-    cross = on_all_features(_DENSE, (Z - centre) / spread, (X - centre) / spread)
     bank = kernels.StandardisedBank(lambda samples: kernels.DenseBank(samples, _FUNCTIONS), X)
-    return BankCase(bank, stack, Z, cross)
+    scaled, new = (X - centre) / spread, (Z - centre) / spread
+    return BankCase(bank, _on_all(scaled, scaled), Z, _on_all(new, scaled))
 
 
-def _combined(how: str) -> BankCase:
-    X, Z = awkward_features(25)
-    X, Z = X[:, :5], Z[:, :5]
+def _combined(how: str, combine: Callable[[Array], Array]) -> Callable[[], BankCase]:
     functions: list[KernelFunction] = [kernels.Gaussian(0.3), kernels.Polynomial(1)]
     dense = [dense_gaussian(0.3), dense_polynomial(1, 1.0)]
-    stack, cross = on_each_feature(dense, X, X), on_each_feature(dense, Z, X)
-    combine: Callable[[Array], Array] = {
-        "sum": lambda each: each.sum(axis=0),
-        "product": lambda each: each.prod(axis=0),
-        "polynomial": lambda each: (each.sum(axis=0) + 0.5) ** 3,
-    }[how]
-    bank = kernels.FeatureBank(X, functions)
-    return BankCase(
-        kernels.CombinedKernel(bank, how, degree=3, offset=0.5),
-        combine(stack)[None],
-        Z,
-        combine(cross)[None],
-    )
 
+    def bank(X: Array) -> Bank:
+        each = kernels.FeatureBank(X, functions)
+        return kernels.CombinedKernel(each, how, degree=3, offset=0.5)
 
-def _plain() -> BankCase:
-    X, Z = awkward_features(25)
-    stack, cross = on_all_features(_DENSE, X, X), on_all_features(_DENSE, Z, X)
-    return BankCase(PlainBank(stack), stack, cross, cross)
+    return _case(bank, lambda A, B: combine(on_each_feature(dense, A, B))[None], columns=slice(5))
 
 
 def view_distances(X: Array, Z: Array, spread: Array) -> list[Array]:
@@ -444,34 +366,49 @@ def _descriptors() -> BankCase:
 
 
 BANK_CASES: dict[str, Callable[[], BankCase]] = {
-    "dense": _dense,
-    "features, all stored": lambda: _features(20),
-    "features as factors": lambda: _features(150),
-    "features as factors alone": lambda: _features(150, memory_limit=0),
-    "features, polynomials": _features_polynomial,
-    "generated, on features": lambda: _generated("features"),
-    "generated, on pairs": lambda: _generated("pairs"),
-    "generated, on groups": lambda: _generated("groups"),
-    "linear": lambda: _linear(6),
-    "linear, more features than one product takes": lambda: _linear(300),
-    "concatenated": _concatenated,
-    "list of kernels": _list_of_kernels,
-    "functions of pairs": _functions_of_pairs,
-    "scaled": _scaled,
+    "dense": _case(lambda X: kernels.DenseBank(X, _FUNCTIONS), _on_all),
+    "features, all stored": _features(20),
+    "features as factors": _features(150),
+    "features as factors alone": _features(150, memory_limit=0),
+    "features, polynomials": _features_polynomial(),
+    "generated, on features": _generated([(j,) for j in range(4)]),
+    "generated, on pairs": _generated(list(combinations(range(4), 2))),
+    "generated, on groups": _generated([(2,), (3, 0, 1), (1, 3)]),
+    "linear": _linear(6),
+    "linear, more features than one product takes": _linear(300),
+    "concatenated": _case(
+        _concatenated, lambda A, B: np.concatenate([_on_each(A, B), _on_all(A, B)])
+    ),
+    "list of kernels": _case(_list_of_kernels, _dense_list),
+    "functions of pairs": _case(_functions_of_pairs, _on_all),
+    "scaled": _case(_scaled, lambda A, B: _SCALES[:, None, None] * _on_all(A, B)),
     "simplemkl": _simplemkl,
-    "precomputed": _precomputed,
+    "precomputed": _of_stack(lambda K: kernels.PrecomputedBank(K, groups=[[0, 2], [1, 3]])),
     "indexed": _indexed,
     "distances of views": _descriptors,
-    "members of a family": _members,
-    "some kernels of a bank": _subset,
-    "centred": _centred,
-    "cosine": _cosine,
-    "centred, then cosine": _normalised,
+    "members of a family": _members(),
+    "some kernels of a bank": _case(_subset, lambda A, B: _on_all(A, B)[_CHOSEN]),
+    "centred": _changed(
+        lambda X: kernels.CentredBank(kernels.FeatureBank(X, _FUNCTIONS)),
+        _on_each,
+        _centred,
+        [0, 2, 3, 4],
+    ),
+    # Gaussians, which it leaves alone, and the linear kernel with samples at its origin.
+    "cosine": _changed(
+        lambda X: kernels.CosineBank(kernels.FeatureBank(X, _FUNCTIONS)), _on_each, _cosine
+    ),
+    "centred, then cosine": _changed(
+        lambda X: kernels.CosineBank(kernels.CentredBank(kernels.DenseBank(X, _FUNCTIONS))),
+        _on_all,
+        lambda whole, n: _cosine(_centred(whole, n), n),
+        slice(5),
+    ),
     "standardised features": _standardised,
-    "sum": lambda: _combined("sum"),
-    "product": lambda: _combined("product"),
-    "polynomial": lambda: _combined("polynomial"),
-    "defaults of Bank": _plain,
+    "sum": _combined("sum", lambda each: each.sum(axis=0)),
+    "product": _combined("product", lambda each: each.prod(axis=0)),
+    "polynomial": _combined("polynomial", lambda each: (each.sum(axis=0) + 0.5) ** 3),
+    "defaults of Bank": _of_stack(PlainBank),
 }
 
 
