@@ -2,24 +2,24 @@
 
 A step is an SVM on 60 samples, so that next to nothing but what is added is left. Between the first
 and the last record of a run there are no starts of Python or of an engine. What else the machine
-does only adds to a time: of several repeats in turn the least counts, and the median stands beside.
+does only adds to a time: of several repeats in turn the least counts.
 """
 
 from __future__ import annotations
 
 import os
-import statistics
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.output import publish, table
+from benchmarks.output import publish, table, table_of
 from benchmarks.running import SETS, finish, start
-from benchmarks.timing import Result
+from benchmarks.timing import FIGURES, Result
 from mklbench import config as configs
 from mklbench.errors import InputError
 from mklbench.experiments.evaluation import run_split
@@ -40,19 +40,13 @@ class _Engine:
 
     name: str
     typed: tuple[str, ...]
-    most: float | None
-
-    @property
-    def aim(self) -> str:
-        """What it may add, as it is shown."""
-        return "" if self.most is None else f"< {self.most:g}"
+    most: float | None = None
 
 
-_ONE_WORKER = "executor.workers=1"
 _ENGINES = (
     _Engine("local", ("executor=local",), 10.0),
-    _Engine("Dask, one worker", ("executor=dask", _ONE_WORKER), 10.0),
-    _Engine("Slurm, one job", ("executor=slurm", "executor.poll=1", "executor.array=1"), None),
+    _Engine("Dask, one worker", ("executor=dask", "executor.workers=1"), 10.0),
+    _Engine("Slurm, one job", ("executor=slurm", "executor.poll=1", "executor.array=1")),
 )
 
 
@@ -61,12 +55,16 @@ def run() -> list[Result]:
     load = os.getloadavg()[0]
     engines, left_out = _at_hand()
     added = _added(engines)
-    jobs = _with_jobs()
-    shown = [
-        (engine.name, *(f"{value:.1f}" for value in added[engine.name]), engine.aim)
+    jobs, ratios = _with_jobs()
+    results = [
+        Result(
+            f"added to a step by {engine.name}",
+            f"{added[engine.name]:.1f} ms",
+            "" if engine.most is None else f"< {engine.most:g} ms",
+            None if engine.most is None else added[engine.name] < engine.most,
+        )
         for engine in engines
     ]
-    headers = ("executor", "work, ms", "added, ms", "median, ms", "aim, ms")
     publish(
         "execution.md",
         "Executors",
@@ -76,23 +74,12 @@ def run() -> list[Result]:
         f"## Added to a step\n\n{_STEPS} steps of an SVM on 60 samples, written to a store, from "
         "the first record to the last, so that the start of a job is not counted; beside the same "
         "splits without any executor.",
-        table(shown, headers, n_labels=1),
+        table_of(results, FIGURES, n_labels=1),
         *(f"Left out: {sentence}" for sentence in left_out),
         f"## Two workers\n\n`mklbench run -m algo=mkl data={','.join(SETS)}`, 20 splits each.",
-        jobs.shown(),
+        jobs,
     )
-    return [
-        *(
-            Result(
-                f"added to a step by {engine.name}",
-                f"{added[engine.name][1]:.1f} ms",
-                f"{engine.aim} ms" if engine.aim else "",
-                None if engine.most is None else added[engine.name][1] < engine.most,
-            )
-            for engine in engines
-        ),
-        *jobs.results(),
-    ]
+    return [*results, *ratios]
 
 
 def _at_hand() -> tuple[list[_Engine], list[str]]:
@@ -115,8 +102,8 @@ def _executor(engine: _Engine) -> Executor:
     return made
 
 
-def _added(engines: Sequence[_Engine]) -> dict[str, tuple[float, float, float]]:
-    """Return by engine the ms of a step's work and what is added, and the median of that."""
+def _added(engines: Sequence[_Engine]) -> dict[str, float]:
+    """Return by engine the ms that are added to a step's work."""
     run = Run.from_overrides(_SHORT)
     run_split(run, 0)
     work: list[float] = []
@@ -125,11 +112,7 @@ def _added(engines: Sequence[_Engine]) -> dict[str, tuple[float, float, float]]:
         work.append(_of_work(run))
         for engine in engines:
             taken[engine.name].append(_between_records(run, _executor(engine)))
-    usual = statistics.median(work)
-    return {
-        name: (min(work), min(some) - min(work), statistics.median(some) - usual)
-        for name, some in taken.items()
-    }
+    return {name: min(some) - min(work) for name, some in taken.items()}
 
 
 def _of_work(run: Run) -> float:
@@ -157,61 +140,31 @@ def _record_seconds(store: Path) -> float:
     return (max(written) - min(written)) / 1e9
 
 
-@dataclass(frozen=True)
-class _Jobs:
-    """Seconds of the whole command, and from its first record to the last, of each repeat.
-
-    Attributes
-    ----------
-    alone, both : list of tuple of float
-        By jobs=1, and by jobs=2.
-    """
-
-    alone: list[tuple[float, float]]
-    both: list[tuple[float, float]]
-
-    def ratio(self, which: int) -> float:
-        """Return how many times as fast jobs=2 is."""
-        return _least(self.alone, which) / _least(self.both, which)
-
-    def shown(self) -> str:
-        """Return the table of both, and of the ratio."""
-        rows = [
-            (name, *(f"{_least(some, which):.2f}" for which in (0, 1)))
-            for name, some in (("jobs=1", self.alone), ("jobs=2", self.both))
-        ]
-        rows.append(("jobs=1 / jobs=2", f"{self.ratio(0):.2f}", f"{self.ratio(1):.2f}"))
-        return table(rows, ("", "whole command, s", "first to last record, s"), n_labels=1)
-
-    def results(self) -> list[Result]:
-        """Return the ratios beside what they are to be."""
-        return [
-            Result(
-                f"jobs=2 against jobs=1, algo=mkl on {', '.join(SETS)}: {name}",
-                f"{self.ratio(which):.2f}",
-                f">= {_MOST_RATIO}",
-                self.ratio(which) >= _MOST_RATIO,
-            )
-            for which, name in enumerate(("the whole command", "from the first record to the last"))
-        ]
-
-
-def _least(runs: list[tuple[float, float]], which: int) -> float:
-    return min(run[which] for run in runs)
-
-
-def _with_jobs() -> _Jobs:
-    measured = _Jobs([], [])
+def _with_jobs() -> tuple[str, list[Result]]:
+    """Return the table of one and of two workers, and the ratios beside what they are to be."""
+    taken: dict[str, list[tuple[float, float]]] = {"jobs=1": [], "jobs=2": []}
     for _ in range(_REPEATS):
         with tempfile.TemporaryDirectory() as folder:
-            one, two = (Path(folder) / name for name in "12")
-            measured.alone.append(_timed(lambda: finish(start(one)), one))  # noqa: B023
-            measured.both.append(_timed(lambda: finish(start(two, "jobs=2")), two))  # noqa: B023
-    return measured
+            for jobs, seconds in taken.items():
+                seconds.append(_timed(Path(folder) / jobs, jobs))
+    least = [np.min(seconds, axis=0) for seconds in taken.values()]
+    rows = zip([*taken, "jobs=1 / jobs=2"], [*least, least[0] / least[1]], strict=True)
+    shown = [(name, *(f"{value:.2f}" for value in values)) for name, values in rows]
+    parts = ("the whole command", "from the first record to the last")
+    results = [
+        Result(
+            f"jobs=2 against jobs=1, algo=mkl on {', '.join(SETS)}: {part}",
+            f"{ratio:.2f}",
+            f">= {_MOST_RATIO}",
+            bool(ratio >= _MOST_RATIO),
+        )
+        for part, ratio in zip(parts, least[0] / least[1], strict=True)
+    ]
+    return table(shown, ("", *(f"{part}, s" for part in parts)), n_labels=1), results
 
 
-def _timed(work: Callable[[], None], folder: Path) -> tuple[float, float]:
-    """Return the seconds of runs, and those between the first and the last record of one."""
+def _timed(folder: Path, jobs: str) -> tuple[float, float]:
+    """Return the seconds of a command, and those between its first and its last record."""
     started = perf_counter()
-    work()
+    finish(start(folder, jobs))
     return perf_counter() - started, _record_seconds(folder / "store")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter, process_time
@@ -17,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.output import publish, table
+from benchmarks.fits import COLUMNS, PEERS, THREADS, Measured, peer
+from benchmarks.output import publish, table_of
 from benchmarks.processes import Send, cost_of, limited
 from benchmarks.timing import Result
 
@@ -27,7 +27,6 @@ SIZES = tuple(int(n) for n in os.environ.get("SIZES", "20000,100000,1000000").sp
 # Asked for at a size: wall seconds on two quiet cores, and gigabytes.
 _ASKED = {100_000: (10.0, 1.0), 1_000_000: (150.0, 2.5)}
 _TOL, _N_TEST, _LIMIT = 1e-3, 10_000, 900.0
-_THREADS = min(2, os.cpu_count() or 1)
 # Share of positives, or else half; C, if it is not 10.
 _POSITIVE = {"5 % positive": 0.05, "1 % positive": 0.01, "1 % positive, balanced": 0.01}
 BOXES = {"products, C = 1": 1.0, "products, C = 100": 100.0, "little noise": 100.0}
@@ -35,23 +34,7 @@ FAMILIES = (
     "normal", "products, C = 1", "products, C = 100", *_POSITIVE, "heavy tails", "lognormal",
     "integers", "one-hot", "duplicated rows", "little noise",
 )  # fmt: skip
-_PEERS = ("gradient boosting", "Nystroem, LinearSVC", "SVC")
 _LARGEST = {"SVC": 20_000, "Nystroem, LinearSVC": 100_000}
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a fit took and what came out of it."""
-
-    family: str
-    method: str
-    n: int
-    wall: float
-    cpu: float
-    gigabytes: float
-    accuracy: float
-    iterations: int | None
-    gap: float | None
 
 
 def samples(family: str, n: int, seed: int) -> tuple[Array, Array]:
@@ -85,21 +68,11 @@ def _model(family: str, method: str) -> Any:
         from mklbench import MKL
 
         return MKL(kernel="feature_gaussians", C=C, tol=_TOL, class_weight=weight)
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.kernel_approximation import Nystroem
-    from sklearn.pipeline import make_pipeline
-    from sklearn.svm import SVC, LinearSVC
-
-    if method == "SVC":
-        return SVC(C=C, gamma=0.05, class_weight=weight)
-    if method == "gradient boosting":
-        return HistGradientBoostingClassifier(random_state=0, class_weight=weight)
-    nystroem = Nystroem(gamma=0.05, n_components=500, random_state=0)
-    return make_pipeline(nystroem, LinearSVC(C=C, class_weight=weight))
+    return peer(method, C, 0.05, weight)
 
 
 def _fitted(send: Send, family: str, method: str, n: int, seed: int) -> None:
-    os.environ["OMP_NUM_THREADS"] = str(_THREADS)
+    os.environ["OMP_NUMTHREADS"] = str(THREADS)
     X, y = samples(family, n, seed)
     few = np.append(np.flatnonzero(y > 0)[:100], np.flatnonzero(y < 0)[:100])
     _model(family, method).fit(X[few], y[few])  # what is imported and compiled on the way
@@ -109,8 +82,8 @@ def _fitted(send: Send, family: str, method: str, n: int, seed: int) -> None:
     new, labels = samples(family, _N_TEST, seed + 1)
     accuracy = float(np.mean(model.predict(new) == labels))
     solution = model.solutions_[0] if method == "mkl" else None
-    own = (None, None) if solution is None else (solution.n_iter, float(solution.gap))
-    send(Measured(family, method, n, wall, cpu, peak, accuracy, *own))
+    own = (None, cpu, None) if solution is None else (float(solution.gap), cpu, solution.n_iter)
+    send(Measured(family, method, n, wall, peak, accuracy, *own))
 
 
 def run() -> list[Result]:
@@ -119,10 +92,10 @@ def run() -> list[Result]:
     found: list[Measured] = []
     for family in FAMILIES:
         for n in SIZES:
-            for method in ("mkl", *_PEERS):
+            for method in ("mkl", *PEERS):
                 if n <= _LARGEST.get(method, max(SIZES)):
                     fits = limited(
-                        _fitted, family, method, n, seed, seconds=_LIMIT, threads=_THREADS
+                        _fitted, family, method, n, seed, seconds=_LIMIT, threads=THREADS
                     )
                     found += list(fits)
                     print(*found[-1:], flush=True)
@@ -131,22 +104,11 @@ def run() -> list[Result]:
 
 
 def _publish(found: Sequence[Measured], seed: int) -> None:
-    rows = [
-        [
-            one.family, one.method, f"{one.n:,}", f"{one.wall:.1f}", f"{one.cpu:.1f}",
-            f"{one.gigabytes:.2f}",
-            "" if one.iterations is None else str(one.iterations),
-            "" if one.gap is None else f"{one.gap:.1e}",
-            f"{100 * one.accuracy:.1f}",
-        ]
-        for one in found
-    ]  # fmt: skip
-    headers = ("family", "method", "n", "seconds", "CPU s", "GB", "iterations", "gap", "accuracy %")
     text = (
         f"Seed {seed}. C = 10 unless said otherwise, a certified gap of {_TOL:g} of `mkl`; the "
-        f"others are scikit-learn's, not tuned. {_THREADS} threads."
+        f"others are scikit-learn's, not tuned. {THREADS} threads."
     )
-    publish("families.md", "Families of problems", text, table(rows, headers, 2))
+    publish("families.md", "Families of problems", text, table_of(found, COLUMNS, 2))
 
 
 def _results(found: Sequence[Measured]) -> list[Result]:
@@ -154,10 +116,10 @@ def _results(found: Sequence[Measured]) -> list[Result]:
     for n, (seconds, gigabytes) in _ASKED.items():
         own = [one for one in found if one.method == "mkl" and one.n == n]
         if own:
-            worst = max(own, key=lambda one: one.wall)
+            worst = max(own, key=lambda one: one.seconds)
             most = max(one.gigabytes for one in own)
-            met = worst.wall <= seconds and most <= gigabytes and len(own) == len(FAMILIES)
-            shown = f"{worst.wall:.1f} s ({worst.family}), {most:.2f} GB"
+            met = worst.seconds <= seconds and most <= gigabytes and len(own) == len(FAMILIES)
+            shown = f"{worst.seconds:.1f} s ({worst.problem}), {most:.2f} GB"
             asked = f"<= {seconds:g} s, {gigabytes:g} GB"
             results.append(Result(f"the worst family, n = {n:,}", shown, asked, met))
     return results

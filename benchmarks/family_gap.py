@@ -10,14 +10,14 @@ when MKL is solved again with the best of what was found. Fits without an indepe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from time import process_time
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.output import missing, publish, table
+from benchmarks.output import missing, publish, table_of
 from benchmarks.problems import Split, first_split
 from benchmarks.timing import Result
 from mklbench.algorithms import ikl, mkl
@@ -86,8 +86,9 @@ def run() -> list[Result]:
         except DataError:
             absent.append(name)
     if checked:
-        publish("family_gap.md", "What the family gap of IKL leaves out", _ABOUT, _table(checked),
-                *missing(absent))  # fmt: skip
+        shown = table_of(checked, _COLUMNS, 1)
+        title = "What the family gap of IKL leaves out"
+        publish("family_gap.md", title, _ABOUT, shown, *missing(absent))
     return [
         Result(
             f"ikl on {one.problem}: J falls with what is found beyond, by a share of",
@@ -126,19 +127,12 @@ def _look_again(family: Family, y: Array, solution: Solution) -> tuple[float, fl
     return max(0.0, beyond - at_hand) / solution.objective, 1.0 - lower / solution.objective
 
 
-def _table(checked: Sequence[Checked]) -> str:
-    lines = [
-        [
-            one.problem,
-            str(one.explore),
-            f"{one.objective:.3f}",
-            f"{one.told:.1e}",
-            f"{one.beyond:.1e}",
-            f"{one.fall:.1e}",
-            f"{one.seconds:.0f}",
-        ]
-        for one in checked
-    ]
-    return table(
-        lines, ["set", "explore", "J", "gap told", "found beyond", "J falls by", "CPU s"], 1
-    )
+_COLUMNS = {
+    "set": "{.problem}",
+    "explore": "{.explore}",
+    "J": "{.objective:.3f}",
+    "gap told": "{.told:.1e}",
+    "found beyond": "{.beyond:.1e}",
+    "J falls by": "{.fall:.1e}",
+    "CPU s": "{.seconds:.0f}",
+}

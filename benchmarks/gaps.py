@@ -12,7 +12,7 @@ processor: other work of the machine disturbs it least.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from time import process_time
 from typing import TYPE_CHECKING
 
@@ -21,13 +21,10 @@ import numpy as np
 from benchmarks.output import missing, publish, save_figure, table, write_csv
 from benchmarks.problems import Split, first_split
 from benchmarks.processes import Send, limited
-from benchmarks.solving import NO_LIMIT, mkl_solvers
-from benchmarks.timing import Result
-from mklbench import certify
-from mklbench.certify import Hinge, PrimalDualPoint
+from benchmarks.solving import NO_LIMIT, certified, mkl_solvers
+from benchmarks.timing import Result, median_of
 from mklbench.errors import DataError
-from mklbench.kernels import Bank, feature_widths
-from mklbench.penalties.simple import Simplex
+from mklbench.kernels import feature_widths
 from mklbench.report.figures.draw import COLOURS, INK, STYLE
 from mklbench.solution import Solution
 
@@ -47,9 +44,6 @@ _SOLVERS = ("vskl", "simplemkl", "hessianmkl", "ikl", "mkl")
 _MARKERS = "osD^v"
 # Some end far below the gap that was asked for: the plot ends here.
 _LOWEST = 1e-6
-
-# A short fit is repeated so often, or until all repeats together have taken so long.
-_REPEATS, _ENOUGH_SECONDS = 5, 1.0
 
 
 @dataclass(frozen=True)
@@ -131,25 +125,21 @@ def _fit(
 ) -> Fit:
     """Fit once, or several times where that is short, and return the fit of median time."""
     tol = None if "objective_tol" in options else options["tol"]
-    fits: list[Fit] = []
-    while len(fits) < _REPEATS and sum(fit.seconds for fit in fits) < _ENOUGH_SECONDS:
+
+    def fitted() -> Fit:
         bank = feature_widths(split.X, n_widths)
         started = process_time()
         found = solve(bank, split.y, C, **options)
         seconds = process_time() - started
-        gap = _certified(bank, split, found)
-        fits.append(Fit(tol, gap, seconds, found.n_svm_calls, found.converged))
-    return sorted(fits, key=lambda fit: fit.seconds)[len(fits) // 2]
+        gap = certified(bank, split.y, C, found)
+        return Fit(tol, gap, seconds, found.n_svm_calls, found.converged)
+
+    return median_of(fitted, lambda fit: fit.seconds, enough=1.0)
 
 
 def _place(solver: str) -> int:
     """Return the place of a solver in the plot; those of the paper come first."""
     return _SOLVERS.index(solver) if solver in _SOLVERS else len(_SOLVERS)
-
-
-def _certified(bank: Bank, split: Split, found: Solution) -> float:
-    point = PrimalDualPoint.on_bank(bank, Hinge(split.y, C), found)
-    return certify.bounds(point, Simplex()).relative_gap
 
 
 def _table(courses: Sequence[Course]) -> str:
@@ -194,12 +184,7 @@ def _records(courses: Sequence[Course]) -> list[dict[str, object]]:
             "n_samples": course.size[0],
             "n_kernels": course.size[1],
             "solver": course.solver,
-            "tol": fit.tol,
-            "objective_tol": _OBJECTIVE_TOL if fit.tol is None else None,
-            "gap": fit.gap,
-            "cpu_seconds": fit.seconds,
-            "svm_calls": fit.svm_calls,
-            "converged": fit.converged,
+            **asdict(fit),
         }
         for course in courses
         for fit in course.fits

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.output import publish, table
+from benchmarks.output import publish, table_of
 from benchmarks.processes import Send, forget_peak, limited, peak_megabytes
 from benchmarks.timing import Result
 
@@ -132,26 +132,19 @@ def _fitted(send: Send, kernels: str, n: int, d: int, n_widths: int) -> None:
 
 
 def _publish(found: Sequence[Measured]) -> None:
-    rows = [
-        [
-            one.kernels,
-            f"{one.n:,}",
-            f"{one.d:,}",
-            f"{one.n_kernels:,}",
-            f"{one.building:.2f}",
-            f"{one.seconds:.1f}",
-            f"{one.cpu_seconds:.1f}",
-            f"{one.gigabytes:.2f}",
-            f"{one.gap:.1e}",
-            str(one.calls),
-            str(one.in_use),
-        ]
-        for one in found
-    ]
-    headers = (
-        *("kernels", "n", "features", "M", "building, s", "all, s", "CPU s", "GB"),
-        *("certified gap", "SVM calls", "in use"),
-    )
+    columns = {
+        "kernels": "{.kernels}",
+        "n": "{.n:,}",
+        "features": "{.d:,}",
+        "M": "{.n_kernels:,}",
+        "building, s": "{.building:.2f}",
+        "all, s": "{.seconds:.1f}",
+        "CPU s": "{.cpu_seconds:.1f}",
+        "GB": "{.gigabytes:.2f}",
+        "certified gap": "{.gap:.1e}",
+        "SVM calls": "{.calls}",
+        "in use": "{.in_use}",
+    }
     publish(
         "kernels.md",
         "Many kernels",
@@ -159,15 +152,11 @@ def _publish(found: Sequence[Measured]) -> None:
         f"(`pairs`), of unit trace, C = 10 n, to a certified gap of {_TOL:g} by `mkl`. Six features"
         " count. `stored` kernels have factors that are kept; of the others nothing is. They are "
         "built within the seconds.",
-        f"While this was measured {_load()} on {os.cpu_count()} cores: seconds of the wall clock "
-        "are no better than that, CPU seconds are.",
-        table(rows, headers, 1),
+        f"While this was measured {os.getloadavg()[2]:.1f} processes wanted to run on "
+        f"{os.cpu_count()} cores: seconds of the wall clock are no better than that, CPU seconds "
+        "are.",
+        table_of(found, columns, 1),
     )
-
-
-def _load() -> str:
-    """Say how many processes wanted to run in the last quarter of an hour."""
-    return f"{os.getloadavg()[2]:.1f} processes wanted to run"
 
 
 def _results(found: Sequence[Measured]) -> list[Result]:

@@ -145,11 +145,6 @@ def keep_sample(work: WorkDB, source: str, size: int, seed: int) -> None:
             work.set_result(item.job_id, WorkResult(WorkerOutcome.SKIPPED, "not in the sample"))
 
 
-def _identity(item: WorkItem) -> tuple[str, int]:
-    (mutation,) = item.mutations
-    return mutation.operator_name, mutation.occurrence
-
-
 def _annotations(source: str) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """Yield where annotations start and end: (line, column), the lines from 1."""
     for node in ast.walk(ast.parse(source)):

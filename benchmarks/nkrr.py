@@ -7,10 +7,10 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.output import publish, table
+from benchmarks.output import publish, table_of
 from benchmarks.problems import first_split
 from benchmarks.processes import Send, limited, peak_megabytes
-from benchmarks.timing import Result, alternate
+from benchmarks.timing import FIGURES, Result, alternate
 from mklbench.algorithms import krr, nkrr
 from mklbench.errors import DataError
 from mklbench.kernels import linear_features
@@ -36,8 +36,7 @@ def run() -> list[Result]:
         *limited(reviews, seconds=_LIMIT_SECONDS),
         *(result for n, p in _PATHS for result in limited(path, n, p, seconds=_LIMIT_SECONDS)),
     ]
-    rows = [(result.name, result.measured, result.target) for result in results]
-    shown = table(rows, ("figure", "measured", "target"), n_labels=3)
+    shown = table_of(results, FIGURES, n_labels=3)
     publish("nkrr.md", "NKRR and ridge regression", "Times are of the processor.", shown)
     return results
 

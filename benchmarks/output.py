@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 from tabulate import tabulate
 
 from mklbench.experiments.provenance import cpu_model, versions
@@ -39,6 +40,22 @@ def table(rows: Sequence[Sequence[str]], headers: Sequence[str], n_labels: int) 
     )
 
 
+def table_of(records: Sequence[object], columns: Mapping[str, str], n_labels: int) -> str:
+    """Return a Markdown table of records: `columns` maps a heading to a template of its cells.
+
+    A template names a field, as in ``{.seconds:.1f}``; what is None is left empty.
+    """
+    rows = [[_cell(template, one) for template in columns.values()] for one in records]
+    return table(rows, list(columns), n_labels)
+
+
+def _cell(template: str, record: object) -> str:
+    try:
+        return template.format(record)
+    except TypeError:  # None has no digits
+        return ""
+
+
 def publish(name: str, title: str, *parts: str) -> None:
     """Print the parts of a table below its conditions, and write them to ``results/bench``."""
     text = "\n\n".join([conditions(), *parts])
@@ -46,15 +63,13 @@ def publish(name: str, title: str, *parts: str) -> None:
     write_result(RESULTS / "bench" / name, f"# {title}\n\n{text}\n".encode())
 
 
-def write_csv(name: str, records: Sequence[Mapping[str, object]], folder: str = "bench") -> None:
-    """Write records with the same keys, one a line, below ``results``; None is left empty."""
-    if not records:
-        return
-    stream = io.StringIO(newline="")
-    writer = csv.DictWriter(stream, fieldnames=list(records[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    write_result(RESULTS / folder / name, stream.getvalue().encode())
+def write_csv(name: str, records: Sequence[Any], folder: str = "bench") -> None:
+    """Write records, dicts or dataclasses, one a line, below ``results``; None is left empty."""
+    flat = [one if isinstance(one, dict) else asdict(one) for one in records]
+    frame = pd.json_normalize(flat, sep="_").convert_dtypes()
+    if len(frame):
+        text = frame.to_csv(index=False, lineterminator="\n")
+        write_result(RESULTS / folder / name, text.encode())
 
 
 def save_figure(canvas: Figure, name: str) -> None:

@@ -73,22 +73,20 @@ def run() -> list[Result]:
              f"{ours:.3f}", f"{theirs:.3f}", f"{ratio:.2f}",
              *(f"{few:.0f} / {many:.0f}" for few, many in memory)]
         )  # fmt: skip
-        results.append(
+        results += [
             Result(
                 f"{model.name}: pickle",
                 f"{sizes[0] / 1e3:.0f} kB (SVC {sizes[1] / 1e3:.0f} kB)",
                 f"< {_MOST_BYTES / 1e6:g} MB",
                 sizes[0] < _MOST_BYTES,
-            )
-        )
-        results.append(
+            ),
             Result(
                 f"{model.name}: prediction of {_ROWS} rows / SVC",
                 f"{ratio:.2f} ({ours:.2f} s / {theirs:.2f} s, {model.n_kernels} kernels in use)",
                 f"<= {_MOST_TO_PREDICT}",
                 ratio <= _MOST_TO_PREDICT,
-            )
-        )
+            ),
+        ]
     fit = _fit()
     headers = (
         "model",

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.reference import synthetic_samples
 from mklbench.data.preprocessing import fit_scaling
-from mklbench.errors import DataError
 from mklbench.experiments.run import Run
 
 Array = NDArray[np.float64]
@@ -24,7 +22,6 @@ class Split:
     name : of the set.
     X, y : (n, d) training samples and labels -1/+1 (n,).
     X_test, y_test : those of the test part.
-    source : "official" or "random", see `mklbench.experiments.run.Run.split_source`.
     """
 
     name: str
@@ -32,7 +29,6 @@ class Split:
     y: Array
     X_test: Array
     y_test: Array
-    source: str
 
 
 def first_split(name: str, *overrides: str) -> Split:
@@ -49,14 +45,4 @@ def first_split(name: str, *overrides: str) -> Split:
     scaling = fit_scaling(run.config.split.scaling, dataset.X[train])
     X, X_test = (scaling.transform(dataset.X[rows]) for rows in (train, test))
     y = np.where(dataset.y == 1, 1.0, -1.0)
-    return Split(name, X, y[train], X_test, y[test], run.split_source(0))
-
-
-def sonar_like_split() -> tuple[Array, Array, str]:
-    """Return samples, labels and a name: sonar where its data are at hand, else one of its size."""
-    try:
-        split = first_split("sonar")
-    except DataError:
-        X, y = synthetic_samples()
-        return X, y, "generated 145 x 60"
-    return split.X, split.y, split.name
+    return Split(name, X, y[train], X_test, y[test])

@@ -9,7 +9,6 @@ Seconds are those of the processor, on one thread, which other work on the machi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 
-from benchmarks.output import publish, table, write_csv
+from benchmarks.fits import COLUMNS, PEERS, Measured, peer
+from benchmarks.output import publish, table_of, write_csv
 from benchmarks.processes import Send, cost_of, limited
 from benchmarks.timing import Result
 from mklbench import MKL
@@ -31,10 +31,9 @@ Array = NDArray[np.float64]
 _ONE, _TEN = "MKL, a Gaussian a feature", "MKL, ten Gaussians a feature"
 _ALL = "MKL, three Gaussians on all features"
 _NYSTROEM, _GRAMS = f"{_ALL}, Nystroem", f"{_ALL}, Gram matrices"
-_PEERS = ("SVC", "Nystroem, LinearSVC", "gradient boosting")
 # Of 26 classes the two others take many minutes of one core.
 _METHODS = {
-    "magic": (_ONE, _TEN, _NYSTROEM, _GRAMS, *_PEERS),
+    "magic": (_ONE, _TEN, _NYSTROEM, _GRAMS, *PEERS),
     "letter": (_ONE, _NYSTROEM, "SVC", "gradient boosting"),
 }
 _GAMMAS = {_ONE: (1.0,), _TEN: tuple(np.logspace(-2.0, 1.0, 10))}
@@ -50,31 +49,6 @@ _FEW = 600
 _SAMPLED = 1000
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What a fit took and what came out of it.
-
-    Attributes
-    ----------
-    data : name of the set.
-    method : name of the method.
-    n, n_classes : number of training samples and of classes.
-    seconds : of the processor, of the fit.
-    gigabytes : the largest resident memory of the process.
-    accuracy : share of test samples that are right.
-    gap : the largest certified relative gap of the classes, of MKL.
-    """
-
-    data: str
-    method: str
-    n: int
-    n_classes: int
-    seconds: float
-    gigabytes: float
-    accuracy: float
-    gap: float | None
-
-
 def run() -> list[Result]:
     """Measure; write the table and its data."""
     found = [
@@ -83,11 +57,11 @@ def run() -> list[Result]:
         for method in methods
         for one in _one(name, method)
     ]
-    write_csv("bench_real_sets.csv", [asdict(one) for one in found], folder="figures")
+    write_csv("bench_real_sets.csv", found, folder="figures")
     _publish(found)
     return [
         Result(
-            f"{one.method}, {one.data}",
+            f"{one.method}, {one.problem}",
             f"{one.seconds:.1f} s, {one.gigabytes:.2f} GB, gap {one.gap:.1e}",
             f"gap <= {_TOL:g}",
             one.gap <= _TOL,
@@ -111,20 +85,7 @@ def fit(method: str, X: Array, y: NDArray[Any]) -> Fitted:
         if method == _GRAMS:
             return _mkl(X, y, partial(gaussians, gammas=gammas), "libsvm")
         return _mkl(X, y, _by_nystroem(gammas, X.shape[1], len(np.unique(y)) > 2), "joint")
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.kernel_approximation import Nystroem
-    from sklearn.pipeline import make_pipeline
-    from sklearn.svm import SVC, LinearSVC
-
-    gamma = 1.0 / X.shape[1]
-    models = {
-        "SVC": lambda: SVC(C=_C, gamma=gamma),
-        "Nystroem, LinearSVC": lambda: make_pipeline(
-            Nystroem(gamma=gamma, n_components=500, random_state=0), LinearSVC(C=_C)
-        ),
-        "gradient boosting": lambda: HistGradientBoostingClassifier(random_state=0),
-    }
-    return models[method]().fit(X, y).predict, None
+    return peer(method, _C, 1.0 / X.shape[1]).fit(X, y).predict, None
 
 
 def _by_nystroem(gammas: Sequence[float], n_features: int, several: bool) -> list[Any]:
@@ -160,22 +121,11 @@ def _fitted(send: Send, name: str, method: str) -> None:
     fit(method, X[:_FEW], np.arange(_FEW) % 2)  # what is imported and compiled on the way
     (predict, gap), seconds, peak = cost_of(partial(fit, method, X, y))
     accuracy = float(np.mean(predict(new) == data.y[test]))
-    send(Measured(name, method, len(y), len(data.classes), seconds, peak, accuracy, gap))
+    send(Measured(name, method, len(y), seconds, peak, accuracy, gap))
 
 
 def _publish(found: Sequence[Measured]) -> None:
-    rows = [
-        [
-            one.data,
-            one.method,
-            f"{one.seconds:.1f}",
-            f"{one.gigabytes:.2f}",
-            "" if one.gap is None else f"{one.gap:.1e}",
-            f"{100 * one.accuracy:.1f}",
-        ]
-        for one in found
-    ]
-    headers = ("data", "method", "CPU seconds", "GB", "certified gap", "accuracy %")
+    shown = ("problem", "method", "seconds", "GB", "certified gap", "accuracy")
     publish(
         "real_sets.md",
         "Real sets of 20,000 rows",
@@ -189,5 +139,5 @@ def _publish(found: Sequence[Measured]) -> None:
         "`HistGradientBoostingClassifier` are scikit-learn's. C = 10 for all, not tuned. Kernels "
         "are built within the seconds, which are those of the processor: other work was done on "
         "the machine meanwhile.",
-        table(rows, headers, 2),
+        table_of(found, {name: COLUMNS[name] for name in shown}, 2),
     )

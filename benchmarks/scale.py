@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -18,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.output import publish, save_figure, table, write_csv
+from benchmarks.fits import COLUMNS, THREADS, Measured, peer
+from benchmarks.output import publish, save_figure, table_of, write_csv
 from benchmarks.processes import Send, cost_of, limited
 from benchmarks.timing import Result
 from mklbench.report.figures.draw import COLOURS, STYLE
@@ -26,46 +26,29 @@ from mklbench.report.figures.draw import COLOURS, STYLE
 Array = NDArray[np.float64]
 Data = tuple[Array, Array]
 
-THREADS = min(2, os.cpu_count() or 1)
 SIZES = (1000, 2000, 4000, 8000, 20_000, 100_000, 1_000_000)
 _D, _ACTIVE, _N_TEST = 20, 6, 10_000
 _TOL = 1e-3
 _LIMIT = 900.0
 # Asked for (issue of the million rows): seconds and gigabytes at a size.
 _ASKED = {20_000: (3.0, 0.4), 100_000: (8.0, 0.6), 1_000_000: (120.0, 2.5)}
+# The methods, and the largest number of samples that each is tried on.
+_METHODS = (
+    ("joint", 1_000_000),
+    ("libsvm", 8000),
+    ("SVC", 20_000),
+    ("Nystroem, LinearSVC", 100_000),
+    ("gradient boosting", 1_000_000),
+)
 _HARD = 100_000
 _MOST_HARD = 20.0
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What a fit took and what came out of it.
-
-    Attributes
-    ----------
-    method : name of the method.
-    problem : "noisy" or "hard".
-    n : number of samples.
-    seconds : of the fit.
-    gigabytes : the largest resident memory of the process.
-    accuracy : share of test samples that are right.
-    gap : certified relative gap, of MKL.
-    """
-
-    method: str
-    problem: str
-    n: int
-    seconds: float
-    gigabytes: float
-    accuracy: float
-    gap: float | None
-
-
 def run() -> list[Result]:
     """Measure; write the table, the figure and its data."""
-    found = [one for method, largest in _methods() for one in _along(method, largest)]
+    found = [one for method, largest in _METHODS for one in _along(method, largest)]
     found += _measured("joint", "hard", 20_000) + _measured("joint", "hard", _HARD)
-    write_csv("bench_scale.csv", [asdict(one) for one in found], folder="figures")
+    write_csv("bench_scale.csv", found, folder="figures")
     _write_figure(found)
     _publish(found)
     return _results(found)
@@ -89,30 +72,7 @@ def fit(method: str, problem: str, X: Array, y: Array) -> tuple[Callable[[Array]
 
         model = MKL(kernel="feature_gaussians", C=C, tol=_TOL).set_params(method=method)
         return model.fit(X, y).predict, model.solutions_[0]
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.kernel_approximation import Nystroem
-    from sklearn.pipeline import make_pipeline
-    from sklearn.svm import SVC, LinearSVC
-
-    models = {
-        "SVC": lambda: SVC(C=C, gamma=1.0 / _D),
-        "Nystroem, LinearSVC": lambda: make_pipeline(
-            Nystroem(gamma=1.0 / _D, n_components=500, random_state=0), LinearSVC(C=C)
-        ),
-        "gradient boosting": lambda: HistGradientBoostingClassifier(random_state=0),
-    }
-    return models[method]().fit(X, y).predict, None
-
-
-def _methods() -> Sequence[tuple[str, int]]:
-    """Return the methods, and the largest number of samples that each is tried on."""
-    return (
-        ("joint", 1_000_000),
-        ("libsvm", 8000),
-        ("SVC", 20_000),
-        ("Nystroem, LinearSVC", 100_000),
-        ("gradient boosting", 1_000_000),
-    )
+    return peer(method, C, 1.0 / _D).fit(X, y).predict, None
 
 
 def _along(method: str, largest: int) -> list[Measured]:
@@ -134,23 +94,11 @@ def _fitted(send: Send, method: str, problem: str, n: int) -> None:
     new, labels = samples(_N_TEST, problem, 1)
     accuracy = float(np.mean(predict(new) == labels))
     gap = None if solution is None else float(solution.gap)
-    send(Measured(method, problem, n, seconds, peak, accuracy, gap))
+    send(Measured(problem, method, n, seconds, peak, accuracy, gap))
 
 
 def _publish(found: Sequence[Measured]) -> None:
-    rows = [
-        [
-            one.method,
-            one.problem,
-            f"{one.n:,}",
-            f"{one.seconds:.2f}",
-            f"{one.gigabytes:.2f}",
-            "" if one.gap is None else f"{one.gap:.1e}",
-            f"{100 * one.accuracy:.1f}",
-        ]
-        for one in found
-    ]
-    headers = ("method", "problem", "n", "seconds", "GB", "certified gap", "accuracy %")
+    shown = ("method", "problem", "n", "seconds", "GB", "certified gap", "accuracy")
     publish(
         "scale.md",
         "Many samples",
@@ -159,7 +107,7 @@ def _publish(found: Sequence[Measured]) -> None:
         "C = 100). `SVC`, `Nystroem` (500 landmarks) with `LinearSVC`, and "
         "`HistGradientBoostingClassifier` are scikit-learn's. Kernels are built within the "
         f"seconds; {THREADS} threads in place of one.",
-        table(rows, headers, 2),
+        table_of(found, {name: COLUMNS[name] for name in shown}, 2),
         "![seconds and memory against n](../figures/bench_scale.png)",
     )
 
@@ -210,7 +158,7 @@ def _write_figure(found: Sequence[Measured]) -> None:
             panels, ("seconds", "gigabytes"), ("seconds of a fit", "GB of memory"), strict=True
         ):
             draw = partial(axis.plot, marker="o", markersize=4)
-            for colour, (method, _) in zip(COLOURS, _methods(), strict=False):
+            for colour, (method, _) in zip(COLOURS, _METHODS, strict=False):
                 own = [one for one in found if (one.method, one.problem) == (method, "noisy")]
                 name = f"MKL, {method}" if method in ("joint", "libsvm") else method
                 draw([o.n for o in own], [getattr(o, value) for o in own], color=colour, label=name)

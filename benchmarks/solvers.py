@@ -8,7 +8,7 @@ takes longer than `LIMIT_SECONDS` is ended, and the smaller gaps are not tried.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from benchmarks import reference, solving
 from benchmarks.output import missing, publish, table, write_csv
@@ -17,14 +17,6 @@ from benchmarks.solving import GAPS, YARDSTICK, Solved, stored_problems
 from benchmarks.timing import Result
 
 LIMIT_SECONDS = 60.0
-
-# SVM calls of the SimpleMKL toolbox in Octave to a gap of 1e-2 on these problems.
-_TOOLBOX_CALLS = {
-    "synthetic-C10": 1051,
-    "liver-C1000": 134,
-    "wpbc-C100": 627,
-    "ionosphere-C100": 1431,
-}
 
 
 @dataclass(frozen=True)
@@ -51,13 +43,13 @@ class Row:
 
 
 def run() -> list[Result]:
-    """Measure, print and write the table; return SimpleMKL's calls beside the toolbox's."""
+    """Measure, print and write the table. There is no target."""
     absent: list[str] = []
     rows = list(_rows(absent))
     title = "Exact solvers on the reference problems"
     publish("solvers.md", title, _table(rows), *missing(absent))
     write_csv("solvers.csv", _records(rows))
-    return _toolbox_results(rows)
+    return []
 
 
 def _rows(absent: list[str]) -> Iterator[Row]:
@@ -114,34 +106,11 @@ def _records(rows: Sequence[Row]) -> list[dict[str, object]]:
             "n_samples": row.size[1],
             "n_kernels": row.size[0],
             "solver": row.solver,
+            "memory_megabytes": row.memory,
             "tol": gap,
             "reached": one is not None,
-            "gap": one and one.gap,
-            "svm_calls": one and one.n_svm_calls,
-            "seconds": one and one.seconds,
-            "svm_seconds": one and one.svm_seconds,
-            "objective": one and one.objective,
-            "memory_megabytes": row.memory,
+            **({} if one is None else asdict(one)),
         }
         for row in rows
         for gap, one in row.solved.items()
     ]
-
-
-def _toolbox_results(rows: Sequence[Row]) -> list[Result]:
-    results = []
-    for row in rows:
-        published = _TOOLBOX_CALLS.get(row.problem)
-        if row.solver != "simplemkl" or published is None:
-            continue
-        solved = row.solved[GAPS[0]]
-        results.append(
-            Result(
-                f"SVM calls of SimpleMKL to gap {GAPS[0]:g} / of the authors' toolbox, "
-                f"{row.problem}",
-                "not reached" if solved is None else str(solved.n_svm_calls),
-                f"<= {published}",
-                solved is not None and solved.n_svm_calls <= published,
-            )
-        )
-    return results

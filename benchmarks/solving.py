@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from benchmarks import newton_prototype, reference
 from benchmarks.processes import Send, forget_peak, peak_megabytes
 from benchmarks.reference import synthetic_samples
+from benchmarks.timing import median_of
 from mklbench import certify
 from mklbench.algorithms import exact_solvers, vskl
 from mklbench.certify import Hinge, PrimalDualPoint
@@ -35,10 +36,6 @@ NO_LIMIT = 10**6
 
 # What a gap that is computed anew may be above the solver's own.
 _ROUNDING = 1e-6
-
-# A short solve is repeated so often, or until all repeats together have taken so long.
-_REPEATS = 5
-_ENOUGH_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -64,6 +61,11 @@ class Solved:
     seconds: float
     svm_seconds: float
     objective: float
+
+    @property
+    def calls(self) -> str:
+        """SVM calls as they are shown: ``-`` where the gap was not reached."""
+        return str(self.n_svm_calls) if self.converged else "-"
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def solve_to_gaps(send: Send, solver: str, kernels: Kernels) -> None:
     forget_peak()
     before = peak_megabytes()
     for gap in GAPS:
-        solved = _repeated(run, gap)
+        solved = median_of(partial(run, gap), lambda one: one.seconds, enough=0.5)
         send((gap, solved, peak_megabytes() - before))
         if not solved.converged:
             break
@@ -153,7 +155,7 @@ def _prepared(solver: str, kernels: Kernels, K: Array) -> Callable[[float], Solv
         started = perf_counter()
         found = solve(K if bank is None else bank, kernels.y, kernels.C, tol=tol, max_iter=NO_LIMIT)
         seconds = perf_counter() - started
-        gap = found.gap if bank is None else _certified(bank, kernels, found)
+        gap = found.gap if bank is None else certified(bank, kernels.y, kernels.C, found)
         return Solved(
             gap=gap,
             converged=found.converged and gap <= tol * (1.0 + _ROUNDING),
@@ -166,8 +168,9 @@ def _prepared(solver: str, kernels: Kernels, K: Array) -> Callable[[float], Solv
     return run
 
 
-def _certified(bank: Bank, kernels: Kernels, found: Solution) -> float:
-    point = PrimalDualPoint.on_bank(bank, Hinge(kernels.y, kernels.C), found)
+def certified(bank: Bank, y: Array, C: float, found: Solution) -> float:
+    """Return the relative gap of a solution, computed anew from its weights and coefficients."""
+    point = PrimalDualPoint.on_bank(bank, Hinge(y, C), found)
     return certify.bounds(point, Simplex()).relative_gap
 
 
@@ -180,11 +183,3 @@ def _warm_up(solver: str) -> None:
         newton_prototype.solve(stack, y, tol=1e-1)
     else:
         mkl_solvers()[solver](bank, y, tol=1e-1)
-
-
-def _repeated(run: Callable[[float], Solved], tol: float) -> Solved:
-    """Return the solve of median time."""
-    solves = [run(tol)]
-    while len(solves) < _REPEATS and sum(one.seconds for one in solves) < _ENOUGH_SECONDS:
-        solves.append(run(tol))
-    return sorted(solves, key=lambda one: one.seconds)[len(solves) // 2]

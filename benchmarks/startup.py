@@ -10,8 +10,8 @@ import sys
 import tempfile
 from time import perf_counter
 
-from benchmarks.output import publish, table
-from benchmarks.timing import Result
+from benchmarks.output import publish, table_of
+from benchmarks.timing import FIGURES, Result
 
 
 def run() -> list[Result]:
@@ -22,6 +22,9 @@ def run() -> list[Result]:
         run_seconds = _median_seconds(
             "run", "algo=svm", "data=wdbc", "split.n_splits=1", f"results_dir={folder}"
         )
+    # Of the processor: finding the runs of tables.
+    everything = _cpu_seconds("reproduce", "--dry-run")
+    one = _cpu_seconds("table", "picard2012_table1", "--recorded")
     results = [
         Result("mklbench --help", f"{help_seconds:.2f} s", "< 0.2 s", help_seconds < 0.2),
         Result(
@@ -30,28 +33,6 @@ def run() -> list[Result]:
             "< 2 s",
             run_seconds < 2.0,
         ),
-        *_of_tables(),
-    ]
-    _publish(results)
-    return results
-
-
-def _publish(results: list[Result]) -> None:
-    load = f"The load of the machine was {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors."
-    before = (
-        "Before the groups of a run were composed once for all runs, on a quiet machine: 12.5 s "
-        "for all tables, 2.3 s for one."
-    )
-    rows = [(result.name, result.measured, result.target) for result in results]
-    shown = table(rows, ["figure", "measured", "target"], n_labels=1)
-    publish("startup.md", "Before anything is run", f"{load} {before}", shown)
-
-
-def _of_tables() -> list[Result]:
-    """Return the time of the processor that goes into finding the runs of tables."""
-    everything = _cpu_seconds("reproduce", "--dry-run")
-    one = _cpu_seconds("table", "picard2012_table1", "--recorded")
-    return [
         Result(
             "mklbench reproduce --dry-run, all tables, seconds of the processor",
             f"{everything:.1f} s",
@@ -65,6 +46,9 @@ def _of_tables() -> list[Result]:
             one < 1.0,
         ),
     ]
+    load = f"The load of the machine was {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors."
+    publish("startup.md", "Before anything is run", load, table_of(results, FIGURES, n_labels=1))
+    return results
 
 
 def _cpu_seconds(*arguments: str) -> float:

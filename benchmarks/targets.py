@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks import reference, solving
-from benchmarks.output import missing, publish, table, write_csv
+from benchmarks.output import missing, publish, table_of, write_csv
 from benchmarks.processes import limited
 from benchmarks.solving import GAPS, Compared, Solved, stored_problems
 from benchmarks.timing import Result
@@ -67,7 +67,7 @@ def run() -> list[Result]:
     absent: list[str] = []
     targets = list(_targets(absent))
     publish("targets.md", "mkl beside its targets", _table(targets), *missing(absent))
-    write_csv("targets.csv", _records(targets))
+    write_csv("targets.csv", targets)
     return _results(targets)
 
 
@@ -79,57 +79,24 @@ def _targets(absent: list[str]) -> Iterator[Targets]:
 
 
 def _table(targets: Sequence[Targets]) -> str:
-    runs = [
-        (
-            one.problem,
-            " / ".join(_calls(solved) for solved in (one.mkl_first, one.mkl)),
-            _calls(one.yardstick),
-            f"{one.seconds * 1e3:.1f}",
-            f"{one.svm_seconds * 1e3:.1f}",
-            f"{one.pass_seconds * 1e3:.1f}",
-            f"{one.overhead:.2f}",
-            f"{one.yardstick_seconds * 1e3:.1f}",
-            f"{one.speedup:.1f}" + ("" if one.yardstick.converged else " or more"),
-        )
-        for one in targets
-    ]
-    headers = (
-        "problem", "calls of mkl to 1e-2 / 1e-4", "of the yardstick to 1e-4", "mkl, ms",
-        "its SVM calls, ms", "one pass, ms", "mkl / (3 SVM + 2 passes)", "yardstick, ms",
-        "yardstick / mkl",
-    )  # fmt: skip
+    columns = {
+        "problem": "{0.problem}",
+        "calls of mkl to 1e-2 / 1e-4": "{0.mkl_first.calls} / {0.mkl.calls}",
+        "of the yardstick to 1e-4": "{0.yardstick.calls}",
+        "mkl, s": "{0.seconds:.4f}",
+        "its SVM calls, s": "{0.svm_seconds:.4f}",
+        "one pass, s": "{0.pass_seconds:.4f}",
+        "mkl / (3 SVM + 2 passes)": "{0.overhead:.2f}",
+        "yardstick, s": "{0.yardstick_seconds:.4f}",
+        "yardstick / mkl": "{0.speedup:.1f}",
+    }
     legend = (
         f"`mkl` beside its targets, to a gap of 1e-4: medians over {_ROUNDS} rounds in which mkl, "
         f"the yardstick and one pass (the stack of Gram matrices times a vector) take turns. "
         f"`-`: not reached. Where the yardstick does not reach the gap, its time is that until it "
         f"gives up."
     )
-    return f"{legend}\n\n{table(runs, headers, n_labels=1)}"
-
-
-def _calls(solved: Solved) -> str:
-    return str(solved.n_svm_calls) if solved.converged else "-"
-
-
-def _records(targets: Sequence[Targets]) -> list[dict[str, object]]:
-    return [
-        {
-            "problem": one.problem,
-            "mkl_calls_to_1e-2": one.mkl_first.n_svm_calls,
-            "mkl_reached_1e-2": one.mkl_first.converged,
-            "mkl_calls_to_1e-4": one.mkl.n_svm_calls,
-            "mkl_reached_1e-4": one.mkl.converged,
-            "yardstick_calls_to_1e-4": one.yardstick.n_svm_calls,
-            "yardstick_reached_1e-4": one.yardstick.converged,
-            "mkl_seconds": one.seconds,
-            "mkl_svm_seconds": one.svm_seconds,
-            "pass_seconds": one.pass_seconds,
-            "yardstick_seconds": one.yardstick_seconds,
-            "mkl_over_3_svm_and_2_passes": one.overhead,
-            "yardstick_over_mkl": one.speedup,
-        }
-        for one in targets
-    ]
+    return f"{legend}\n\n{table_of(targets, columns, n_labels=1)}"
 
 
 def _results(targets: Sequence[Targets]) -> list[Result]:
@@ -142,7 +109,7 @@ def _results(targets: Sequence[Targets]) -> list[Result]:
         results.append(
             Result(
                 f"SVM calls of mkl to gap {gap:g}, most on {len(solves)} problems",
-                f"{_calls(solves[worst])} ({worst})",
+                f"{solves[worst].calls} ({worst})",
                 f"<= {limit}",
                 all(one.converged and one.n_svm_calls <= limit for one in solves.values()),
             )

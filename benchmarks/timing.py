@@ -6,6 +6,9 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,10 @@ class Result:
     measured: str
     target: str
     met: bool | None
+
+
+# The columns of a table of these.
+FIGURES = {"figure": "{.name}", "measured": "{.measured}", "target": "{.target}"}
 
 
 def alternate(
@@ -45,6 +52,19 @@ def alternate(
         statistics.median(second_seconds),
         statistics.median(ratios),
     )
+
+
+def median_of(
+    work: Callable[[], T], seconds: Callable[[T], float], enough: float, repeats: int = 5
+) -> T:
+    """Return the result of median time of some work, which tells its own `seconds`.
+
+    Work that is short is repeated, until all repeats together have taken `enough` seconds.
+    """
+    results = [work()]
+    while len(results) < repeats and sum(map(seconds, results)) < enough:
+        results.append(work())
+    return sorted(results, key=seconds)[len(results) // 2]
 
 
 def _seconds(work: Callable[[], object], clock: Callable[[], float]) -> float:

@@ -10,7 +10,6 @@ one thread, which other work on the machine moves least.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from benchmarks.output import publish, table
+from benchmarks.fits import COLUMNS, Measured
+from benchmarks.output import publish, table_of
 from benchmarks.processes import Send, cost_of, limited
 from benchmarks.scale import samples
 from benchmarks.timing import Result
@@ -51,30 +51,6 @@ _FEW = 200
 _LIMIT = 900.0
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What a fit took.
-
-    Attributes
-    ----------
-    weights : the set that they are from.
-    method : of the fit.
-    n : number of samples.
-    seconds : of the processor, of the fit.
-    gigabytes : the largest resident memory of the process.
-    n_iter : iterations, by LIBSVM its SVMs.
-    gap : certified relative gap.
-    """
-
-    weights: str
-    method: str
-    n: int
-    seconds: float
-    gigabytes: float
-    n_iter: int
-    gap: float
-
-
 def run() -> list[Result]:
     """Measure; write the table."""
     found = [
@@ -85,7 +61,7 @@ def run() -> list[Result]:
     _publish(found)
     return [
         Result(
-            f"{one.method}, {one.weights}, n = {one.n:,}",
+            f"{one.method}, {one.problem}, n = {one.n:,}",
             f"{one.seconds:.1f} s, {one.gigabytes:.2f} GB, gap {one.gap:.1e}",
             f"gap <= {_TOL:g}",
             one.gap <= _TOL,
@@ -100,28 +76,17 @@ def _fitted(send: Send, weights: str, method: Method, n: int) -> None:
     model.fit(X[:_FEW], y[:_FEW])
     _, seconds, peak = cost_of(partial(model.fit, X, y))
     n_iter = int(np.max(model.n_iter_))
-    send(Measured(weights, method, n, seconds, peak, n_iter, float(model.gap_)))
+    send(Measured(weights, method, n, seconds, peak, gap=float(model.gap_), n_iter=n_iter))
 
 
 def _publish(found: list[Measured]) -> None:
-    rows = [
-        [
-            one.weights,
-            one.method,
-            f"{one.n:,}",
-            f"{one.seconds:.1f}",
-            f"{one.gigabytes:.2f}",
-            str(one.n_iter),
-            f"{one.gap:.1e}",
-        ]
-        for one in found
-    ]
+    shown = ("problem", "method", "n", "seconds", "GB", "iterations", "certified gap")
     publish(
         "weight_sets.md",
         "Other sets of weights, on many samples",
         "The samples of `scale.md`, with noise, and a Gaussian for each of their 20 features, to a "
         f"certified gap of {_TOL:g}, C = {_C:g}. Regression is on the values "
         f"whose signs are the labels, epsilon {_EPSILON:g}; VSKL has two groups of ten. "
-        "By LIBSVM an iteration is an SVM.",
-        table(rows, ("weights", "method", "n", "CPU seconds", "GB", "iterations", "gap"), 2),
+        "By LIBSVM an iteration is an SVM. Seconds are those of the processor.",
+        table_of(found, {name: COLUMNS[name] for name in shown}, 2),
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import execution
-from benchmarks.execution import _Engine, _Jobs
+from benchmarks.execution import _Engine
 
 
 def test_an_executor_that_is_not_there_is_left_out_with_a_sentence(
@@ -21,11 +21,6 @@ def test_an_executor_that_is_not_there_is_left_out_with_a_sentence(
     assert engines == [here]
     (sentence,) = left_out
     assert sentence.startswith("nowhere: executor=nowhere ")
-
-
-def test_the_least_of_several_runs_counts() -> None:
-    jobs = _Jobs(alone=[(9.0, 8.0), (6.0, 5.0)], both=[(4.0, 2.5), (8.0, 9.0)])
-    assert [jobs.ratio(0), jobs.ratio(1)] == [1.5, 2.0]
 
 
 def test_seconds_are_those_from_the_first_record_to_the_last(tmp_path: Path) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from benchmarks import gaps, output
+from benchmarks import gaps
 from benchmarks.gaps import Course, Fit
 from benchmarks.problems import Split
 from benchmarks.reference import synthetic_samples
@@ -16,7 +14,7 @@ from benchmarks.solving import mkl_solvers
 @pytest.fixture
 def split() -> Split:
     X, y = synthetic_samples(80, 6)
-    return Split("synthetic", X, y, X[:0], y[:0], "random")
+    return Split("synthetic", X, y, X[:0], y[:0])
 
 
 def courses() -> list[Course]:
@@ -44,10 +42,3 @@ class TestGaps:
         runs = [run.strip() for run in line.strip("|").split("|")]
         assert runs[3:] == ["0.1 / - / - / -", "4 / - / - / -", "3.0e-02", "0.5"]
         assert [record["tol"] for record in gaps._records(courses())] == [None, 0.1, 0.01]
-
-    @pytest.mark.slow
-    def test_draws_its_figure(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(output, "RESULTS", tmp_path)
-        gaps._write_figure(courses())
-        assert (tmp_path / "figures" / "bench_gaps.png").stat().st_size > 10_000
-        assert "</svg>" in (tmp_path / "figures" / "bench_gaps.svg").read_text(encoding="utf-8")

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import importlib
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmark_fakes import send_then_fail, send_then_hang
 from numpy.testing import assert_allclose
 from reference_problems import reference_problem
 
 from benchmarks import __main__ as command
-from benchmarks import growth, output, scaling, solvers, solving, targets
-from benchmarks.growth import Growth, Sweep, Timing
-from benchmarks.processes import forget_peak, limited, peak_megabytes
+from benchmarks import output, scaling, solving, targets
+from benchmarks.processes import Send, forget_peak, limited, peak_megabytes
+from benchmarks.scaling import Growth, Sweep, Timing
 from benchmarks.solving import GAPS, Compared, Kernels, Solved
+
+
+def send_then_hang(send: Send, count: int) -> None:
+    for number in range(count):
+        send(number)
+    time.sleep(600)
+
+
+def send_then_fail(send: Send) -> None:
+    send("so far")
+    raise ValueError("meant to fail")
 
 
 def solved(seconds: float, svm_seconds: float = 0.0, **changes: object) -> Solved:
@@ -99,19 +110,6 @@ class TestTargets:
         assert met == [True, False, False, False]
 
 
-class TestSolverTable:
-    def test_marks_what_was_not_reached(self) -> None:
-        one = solved(0.25, 0.2, n_svm_calls=31, objective=163.0)
-        row = solvers.Row("synthetic-C10", (60, 145), "mine", {1e-2: one, 1e-3: None}, 1.5)
-        line = solvers._table([row]).splitlines()[-1]
-        runs = [run.strip() for run in line.strip("|").split("|")]
-        assert runs == [
-            "synthetic-C10", "145 x 60", "mine", "31 / -", "0.25 / -", "80%", "1.5", "4e-04",
-        ]  # fmt: skip
-        reached = [record["reached"] for record in solvers._records([row])]
-        assert reached == [True, False]
-
-
 class TestGrowth:
     SWEEP = Sweep("n", ((100, 20), (200, 20), (400, 20)))
 
@@ -126,28 +124,13 @@ class TestGrowth:
         assert Growth(self.SWEEP, "mine", points[:1]).law is None
         assert "no: 400 asked for" in scaling._table([Growth(self.SWEEP, "mine", points)])
 
-    def test_the_size_is_that_of_the_axis(self) -> None:
-        point = Timing(145, 60, 2.0, 1.0, 5, reached=True)
-        sweep = Sweep("M", ((145, 60),))
-        assert Growth(sweep, "mine", (point,)).reached == ((60, 2.0),)
-        assert (sweep.fixed, self.SWEEP.fixed) == ("n = 145", "M = 20")
-
     @pytest.mark.slow
     def test_measures_every_problem_of_a_sweep(self) -> None:
         sweep = Sweep("n", ((60, 8), (90, 8)))
         points: list[Timing] = []
-        growth.measure(points.append, "mkl", sweep)
+        scaling.measure(points.append, "mkl", sweep)
         assert [(point.n_samples, point.n_kernels) for point in points] == list(sweep.sizes)
         assert all(point.reached and 0 < point.svm_seconds < point.seconds for point in points)
-
-    @pytest.mark.slow
-    def test_draws_its_figure(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(output, "RESULTS", tmp_path)
-        points = tuple(Timing(n, 20, 1e-5 * n, 0.0, 5, True) for n in (145, 3000))
-        scaling._write_figure([Growth(scaling.SWEEPS[0], "mine", points)])
-        assert (tmp_path / "figures" / "bench_scaling.png").stat().st_size > 10_000
-        drawing = (tmp_path / "figures" / "bench_scaling.svg").read_text(encoding="utf-8")
-        assert "</svg>" in drawing
 
 
 class TestCommand:
