@@ -16,7 +16,6 @@ from reference_problems import NAMES, SETS, reference_problem
 from benchmarks import newton_prototype, reference
 from mklbench.algorithms import exact_solvers, simplemkl
 from mklbench.kernels import Bank, feature_gaussians, simplemkl_bank
-from mklbench.libsvm import SVM
 
 
 def published_sizes() -> dict[str, tuple[int, int]]:
@@ -90,34 +89,3 @@ class TestYardstick:
         gaps = [entry["gap"] for entry in found.history]
         assert gaps[-1] == found.gap
         assert max(gaps[:-1]) > 1e-4
-
-    def test_the_quadratic_programme_meets_its_conditions(self) -> None:
-        rng = np.random.default_rng(0)
-        half = rng.standard_normal((4, 12))
-        H, c = half.T @ half, rng.standard_normal(12)
-        e = newton_prototype._simplex_minimum(H, c)
-        assert_allclose(e.sum(), 1.0)
-        assert (e >= 0).all()
-        slopes = H @ e + c
-        assert_allclose(slopes[e > 0], e @ slopes, atol=1e-6)
-        assert slopes.min() >= e @ slopes - 1e-6
-
-    @pytest.mark.slow
-    def test_the_hessian_is_the_difference_of_gradients(self) -> None:
-        problem = reference_problem("synthetic-C10")
-        K, y = problem.K[:8], problem.y
-        d = np.full(8, 1 / 8)
-
-        def at(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            machine = SVM(y, problem.C, tol=1e-10)
-            combined = np.tensordot(weights, K, axes=1)
-            a = machine.solve(combined).dual_coef
-            return combined, a
-
-        combined, a = at(d)
-        H = newton_prototype._hessian(combined, K @ a, a, problem.C)
-        step = 1e-3
-        moved = [at(d + step * unit)[1] for unit in np.eye(8)]
-        gradients = np.array([-0.5 * np.einsum("i,mij,j->m", b, K, b) for b in moved])
-        gradient = -0.5 * np.einsum("i,mij,j->m", a, K, a)
-        assert_allclose((gradients - gradient) / step, H, rtol=0.1, atol=0.05 * np.abs(H).max())
