@@ -67,7 +67,7 @@ def check(
         return write_records(jobs=jobs, results_dir=results_dir)
     recorded = _recorded(results_dir)
     runs = load_check(tables=names)
-    verdicts = check_verdicts(list(dict.fromkeys(run.table for run in runs)), recorded)
+    verdicts = [check_verdicts(name, recorded) for name in dict.fromkeys(r.table for r in runs)]
     chosen = executor or Local(jobs)
     listed = recorded_runs(runs, recorded)
     if not names:

@@ -194,10 +194,11 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         for path in self.fits or ():
-            if not path.startswith("algo.") or path in self.grid:
+            group, _, key = path.partition(".")
+            if group != "algo" or key in ("", "name", "title", "tol") or path in self.grid:
                 raise InputError(
                     f"search.fits.{path} is not accepted: name an option of the algorithm that is "
-                    "not in search.grid, such as algo.max_iter."
+                    "not in search.grid, such as algo.max_iter; of algo.tol set search.tol."
                 )
         for path, values in self.grid.items():
             group, _, key = path.partition(".")

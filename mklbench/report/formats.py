@@ -51,14 +51,13 @@ def render(
         LaTeX the tables alone.
     """
     from mklbench.report.document import to_html, to_latex, to_markdown
-    from mklbench.report.layout.page import first_part, lay_out, lay_out_tables
+    from mklbench.report.layout.page import lay_out, lay_out_tables
 
     if fmt == "csv":
         return to_csv(report)
     if fmt == "latex":
         return to_latex(lay_out_tables(report))
-    text = to_markdown(lay_out(report, figures, directory, draws=whole))
-    text = text if whole else first_part(text)
+    text = to_markdown(lay_out(report, figures, directory, whole=whole))
     return text if fmt == "md" else to_html(text, directory)
 
 

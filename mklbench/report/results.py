@@ -87,14 +87,10 @@ def write_figures(
     return drawn
 
 
-def recorded_figures(table: PaperTable, *, of_records: bool = False) -> dict[str, Path]:
-    """Return the recorded pictures of the figures by their names.
-
-    With `of_records` only those of figures that need no data.
-    """
+def recorded_figures(table: PaperTable) -> dict[str, Path]:
+    """Return the recorded pictures of the figures by their names."""
     directory = resources.recorded_results() / "figures"
-    figures = (figure for figure in table.figures if figure.of_records or not of_records)
-    paths = {figure.name: directory / f"{figure.name}.png" for figure in figures}
+    paths = {figure.name: directory / f"{figure.name}.png" for figure in table.figures}
     return {name: path for name, path in paths.items() if path.is_file()}
 
 

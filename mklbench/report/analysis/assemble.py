@@ -18,9 +18,8 @@ from mklbench.report.analysis.baseline import (
 from mklbench.report.analysis.cpu_models import (
     TimedOn,
     Values,
+    comparable,
     cpu_models,
-    on_one_model,
-    split_by_split,
 )
 from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.paper_table import PaperTable, Slot
@@ -72,7 +71,6 @@ class SlotRecords:
 
 
 Finder = Callable[[Slot], SlotRecords]
-How = Callable[[Sequence[Sequence[Record]], Metric], Values | None]
 Slots = Mapping[Place, tuple[Slot, SlotRecords]]
 
 
@@ -169,24 +167,20 @@ def assemble(table: PaperTable, find: Finder) -> Report:
     )
 
 
-def compared(
-    slots: Slots, places: Sequence[Place], metric: Metric, how: How = split_by_split
-) -> Values | None:
+def compared(slots: Slots, places: Sequence[Place], metric: Metric) -> Values | None:
     """Return the values of runs by split, to be compared; None unless all are done and have some.
 
-    Of times they are those that can be compared, as `how` says.
+    Of times they are those that can be compared.
     """
     runs = [slots[place][1] for place in places if place in slots]
     if len(runs) < len(places) or any(found.status != DONE for found in runs):
         return None
-    return how([found.done for found in runs], metric)
+    return comparable([found.done for found in runs], metric)
 
 
-def compared_means(
-    slots: Slots, places: Sequence[Place], metric: Metric, how: How = on_one_model
-) -> list[Sample] | None:
+def compared_means(slots: Slots, places: Sequence[Place], metric: Metric) -> list[Sample] | None:
     """Return mean and spread of runs that can be compared (see `compared`)."""
-    values = compared(slots, places, metric, how) or ()
+    values = compared(slots, places, metric) or ()
     samples = [Sample.of(list(of_run.values())) for of_run in values]
     return [sample for sample in samples if sample is not None] or None
 

@@ -35,23 +35,8 @@ def cpu_models(records: Iterable[Record]) -> Models:
 Values = list[dict[int, float]]
 
 
-def on_one_model(runs: Sequence[Sequence[Record]], metric: Metric) -> Values | None:
-    """Return the values by split of runs whose means are compared; None where there are none.
-
-    Of times they are those of one CPU model: of the models that all runs have the one that leaves
-    the most records to the run with the fewest.
-    """
-    if metric.is_time:
-        runs = [[record for record in run if metric.value(record) is not None] for run in runs]
-        counts = [Counter(map(cpu_model, run)) for run in runs]
-        shared = set[str]().union(*counts).intersection(*counts)
-        most = min(shared, key=lambda name: (-min(c[name] for c in counts), name), default=None)
-        runs = [[record for record in run if cpu_model(record) == most] for run in runs]
-    return _known([metric.by_split(run) for run in runs])
-
-
-def split_by_split(runs: Sequence[Sequence[Record]], metric: Metric) -> Values | None:
-    """Return the values by split of runs that are compared so; None where there are none.
+def comparable(runs: Sequence[Sequence[Record]], metric: Metric) -> Values | None:
+    """Return the values by split of runs that are compared; None where there are none.
 
     Of times they are those of the splits that all of the runs have on the same CPU model.
     """
@@ -62,11 +47,7 @@ def split_by_split(runs: Sequence[Sequence[Record]], metric: Metric) -> Values |
         alike = [split for split in common if len({of[split] for of in models}) == 1]
         if len(alike) < len(common) or not common:
             values = [{split: of_run[split] for split in alike} for of_run in values]
-    return _known(values)
-
-
-def _known(values: Values) -> Values | None:
-    return values if values and all(values) else None
+    return values if all(values) else None
 
 
 @dataclass(frozen=True)

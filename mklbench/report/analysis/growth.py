@@ -9,7 +9,7 @@ import numpy as np
 
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Report
-from mklbench.report.analysis.cpu_models import on_one_model
+from mklbench.report.analysis.cpu_models import comparable
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Row, Sweep
 from mklbench.report.table.verdict import Sample
@@ -79,7 +79,7 @@ def curve(report: Report, sweep: Sweep, row: Row, column: str, metric: str) -> C
             sizes.append(size)
             samples.append(sample)
             runs.append(found.done)
-    alike = on_one_model(runs, METRICS[metric]) or ()
-    means = (Sample.of(list(values.values())) for values in alike)
+    alike = comparable(runs, METRICS[metric]) if runs else None
+    means = (Sample.of(list(values.values())) for values in alike or ())
     known = tuple(sample for sample in means if sample is not None)
     return Curve(tuple(sizes), tuple(samples), known)

@@ -16,10 +16,11 @@ from mklbench import resources
 from mklbench.errors import DataError, InputError, unknown
 from mklbench.experiments.execution.plan import Executor, run_all
 from mklbench.experiments.progress import Progress
-from mklbench.experiments.record import DONE, Record
+from mklbench.experiments.record import DONE
 from mklbench.experiments.records import (
     Layers,
     RecordFile,
+    RecordSource,
     export_records,
     record_path,
     write_sums,
@@ -81,39 +82,37 @@ def load_check(path: Path | None = None, tables: Sequence[str] = ()) -> list[Che
     return found
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """A run whose only split is to be run again; `remedy` says what to do without a record."""
-
-    label: str
-    run: Run
-    before: Record | None
-    remedy: str
-
-
-def recorded_runs(entries: Sequence[CheckedRun], recorded: Path) -> list[Recorded]:
-    """Return runs of tables as they are in the directory of the recorded results."""
+def recorded_runs(runs: Sequence[CheckedRun], recorded: Path) -> list[Rerun | Finding]:
+    """Return the splits of runs of tables as they are in the directory of the recorded results."""
     source = _source(records_of(recorded), "mklbench check --record")
-    found = []
-    for entry in entries:
-        run = source.as_recorded(entry.run())
-        before = next(iter(source.read(run).done), None)
-        remedy = f"mklbench reproduce {entry.table}, and then mklbench check --record"
-        label = f"{entry.table}, {' '.join(entry.slot.place)}"
-        found.append(Recorded(label, run, before, remedy))
-    return found
+    return [
+        _listed(
+            f"{one.table}, {' '.join(one.slot.place)}",
+            source.as_recorded(one.run()),
+            source,
+            f"mklbench reproduce {one.table}, and then mklbench check --record",
+        )
+        for one in runs
+    ]
 
 
-def recorded_algorithms(entries: Sequence[CheckedRun], recorded: Path) -> list[Recorded]:
-    """Return the runs of the algorithms that none of `entries` has, as they are recorded."""
+def recorded_algorithms(runs: Sequence[CheckedRun], recorded: Path) -> list[Rerun | Finding]:
+    """Return the splits of the algorithms that none of `runs` has, as they are recorded."""
     path = algorithm_records(recorded)
     source = RecordFile(path) if path.is_file() else Layers([])
     remedy = "mklbench check --record and keep the file it writes, as no run of check.yaml has it"
-    runs = {name: algorithm_run(name) for name in unlisted(entries)}
     return [
-        Recorded(f"algorithms, {name}", run, next(iter(source.read(run).done), None), remedy)
-        for name, run in runs.items()
+        _listed(f"algorithms, {name}", algorithm_run(name), source, remedy)
+        for name in unlisted(runs)
     ]
+
+
+def _listed(label: str, run: Run, source: RecordSource, remedy: str) -> Rerun | Finding:
+    """Return the split of a run that is to be run again, or that nothing is recorded of it."""
+    for record in source.read(run).done:
+        return Rerun(label, run, record)
+    what = "nothing is recorded for this configuration and version of the algorithm"
+    return Finding(label, Outcome.NOT_RECORDED, f"{what}: run {remedy}")
 
 
 def unlisted(entries: Sequence[CheckedRun]) -> list[str]:
@@ -181,7 +180,7 @@ def record_algorithms(entries: Sequence[CheckedRun], recorded: Path, *, jobs: in
 
 
 def check_again(
-    listed: Sequence[Recorded],
+    listed: Sequence[Rerun | Finding],
     executor: Executor,
     *,
     scratch: str | None = None,
@@ -191,8 +190,8 @@ def check_again(
 
     Parameters
     ----------
-    listed : sequence of Recorded
-        The runs.
+    listed : sequence of Rerun or Finding
+        The splits, and what was found out before they are run.
     executor : Executor
         Takes the steps.
     scratch : str or None, default=None
@@ -200,47 +199,37 @@ def check_again(
     progress : Progress or None, default=None
         Told of every split.
     """
+    reruns = [item for item in listed if isinstance(item, Rerun)]
     absent = {}
-    for run in {item.run.data: item.run for item in listed}.values():
+    for run in {item.run.data: item.run for item in reruns}.values():
         try:
             run.dataset()
         except DataError as error:
             absent[run.data] = str(error)
-    items: dict[str, Rerun] = {}
-    findings: dict[str, Finding] = {}
-    for item in listed:
-        if item.run.data in absent:
-            outcome, detail = Outcome.NOT_CHECKED, absent[item.run.data]
-        elif item.before is None:
-            outcome = Outcome.NOT_RECORDED
-            detail = (
-                "nothing is recorded for this configuration and version of the algorithm: "
-                f"run {item.remedy}"
-            )
-        else:
-            items[item.label] = Rerun(item.label, item.run, item.before)
-            continue
-        findings[item.label] = Finding(item.label, outcome, detail)
     with TemporaryDirectory(prefix="mklbench-check-", dir=scratch) as directory:
-        ended = run_again(list(items.values()), Store(directory), executor, progress)
-    findings |= {finding.subject: finding for finding in ended.values()}
-    return [findings[item.label] for item in listed]
+        at_hand = [item for item in reruns if item.run.data not in absent]
+        ended = run_again(at_hand, Store(directory), executor, progress)
+    findings = []
+    for item in listed:
+        if isinstance(item, Finding):
+            findings.append(item)
+        elif item in ended:
+            findings.append(ended[item])
+        else:
+            findings.append(Finding(item.label, Outcome.NOT_CHECKED, absent[item.run.data]))
+    return findings
 
 
-def check_verdicts(names: Sequence[str], recorded: Path) -> list[Finding]:
-    """Compare the verdicts of the recorded numbers with those in the recorded tables.
+def check_verdicts(name: str, recorded: Path) -> Finding:
+    """Compare the verdicts of a table's recorded numbers with those in the recorded table.
 
     Parameters
     ----------
-    names : sequence of str
-        Names of tables.
+    name : str
+        Name of the table.
     recorded : Path
         Directory of the recorded results, with folders ``records`` and ``tables``.
     """
-    return [_compared_verdicts(name, recorded) for name in names]
-
-
-def _compared_verdicts(name: str, recorded: Path) -> Finding:
     subject = f"{name}, verdicts"
     if resources.checkout() is None and not record_path(recorded / "records", name).is_file():
         why = "they follow from the records behind the table, which are in a checkout"

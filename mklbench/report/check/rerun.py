@@ -138,65 +138,28 @@ def _run(
     return ended
 
 
-class TablesAgain:
-    """The recorded splits of tables, and what becomes of each where it is run again.
+def recorded_splits(tables: Sequence[tuple[PaperTable, RunFinder]]) -> tuple[list[Rerun], set[str]]:
+    """Return the recorded splits of tables in the order in which they are run again.
 
-    Attributes
-    ----------
-    waiting : list of Rerun
-        What is still to be run, in this order.
-    absent : set of str
-        Names of the data sets that are not at hand: what was run on them is left out.
+    A first one of every run comes before a second one, and the cheapest first. The names of the
+    data sets that are not at hand come with them: what was run on these is left out.
     """
-
-    def __init__(self, tables: Sequence[tuple[PaperTable, RunFinder]]) -> None:
-        self.absent: set[str] = set()
-        self.findings: dict[Rerun, Finding] = {}
-        self._places: list[tuple[str, ...]] = []  # of the recorded positions, with their keys
-        by_run: dict[str, list[Rerun]] = {}
-        for table, finder in tables:
-            for slot in table.slots():
-                run = finder.run(slot)
-                recorded = finder.source.read(run)
-                if not recorded.done:
-                    continue
-                self._places.append((table.name, *slot.place, run.key))
-                if not is_at_hand(run.config.data):
-                    self.absent.add(run.data)
-                elif run.key not in by_run:
-                    label = f"{table.name}, {' '.join(slot.place)}, split"
-                    by_run[run.key] = [
-                        Rerun(f"{label} {record.split}", run, record, recorded.selections)
-                        for record in sorted(recorded.done, key=split_seconds)
-                    ]
-        turns = zip_longest(*by_run.values())
-        self.waiting = [
-            item for turn in turns for item in sorted(filter(None, turn), key=lambda i: i.seconds)
-        ]
-
-    def run(
-        self, store: Store, executor: Executor, deadline: float, say: Callable[[str], object]
-    ) -> None:
-        """Judge what the store has, and run what ends before `deadline` (by `time.monotonic`)."""
-        done = [item for item in self.waiting if store.is_done(item.run, item.record.split)]
-        self.findings |= run_again(done, store, executor)
-        self.waiting = [item for item in self.waiting if item not in self.findings]
-        for batch in batches(self.waiting, executor.at_once, deadline):
-            self.findings |= run_again(batch, store, executor)
-            counts = Counter(finding.outcome for finding in self.findings.values())
-            say(f"{counts[Outcome.SAME]} splits agree with their records, "
-                f"{counts[Outcome.MOVED]} moved")  # fmt: skip
-
-    def positions(self) -> DataFrame:
-        """Return a line for each recorded position: how many splits agree, and how many moved."""
-        from pandas import DataFrame
-
-        places = DataFrame(self._places, columns=["table", "row", "column", "protocol", "key"])
-        for name, outcome in (("confirmed", Outcome.SAME), ("moved", Outcome.MOVED)):
-            ended = (item for item, found in self.findings.items() if found.outcome is outcome)
-            counts = Counter(item.run.key for item in ended)
-            places[name] = [counts[key] for key in places["key"]]
-        return places.drop(columns="key")
+    absent: set[str] = set()
+    by_run: dict[str, list[Rerun]] = {}
+    for table, finder in tables:
+        for slot in table.slots():
+            run = finder.run(slot)
+            recorded = finder.source.read(run)
+            if recorded.done and not is_at_hand(run.config.data):
+                absent.add(run.data)
+            elif recorded.done and run.key not in by_run:
+                label = f"{table.name}, {' '.join(slot.place)}, split"
+                by_run[run.key] = [
+                    Rerun(f"{label} {record.split}", run, record, recorded.selections)
+                    for record in sorted(recorded.done, key=split_seconds)
+                ]
+    turns = (filter(None, turn) for turn in zip_longest(*by_run.values()))
+    return [item for turn in turns for item in sorted(turn, key=lambda i: i.seconds)], absent
 
 
 def batches(
@@ -205,25 +168,39 @@ def batches(
     deadline: float,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[list[Rerun]]:
-    """Yield so much work at a time that `clock` is looked at often.
+    """Yield so much work at a time that `clock` is looked at often, until it is `deadline`.
 
-    Each batch tells how long work takes here, measured against its records. What would not end
-    before the deadline is passed over for what would.
+    A batch takes a tenth of what is left by its records, on a machine that may be slower than
+    theirs. A split that takes more than a quarter of it is passed over.
     """
-    pace = 1.0
     while True:
-        began = clock()
-        left = (deadline - began) / pace
-        fits = [item for item in waiting if item.seconds + _EACH_SECONDS < left / 2]
+        left = deadline - clock()
+        fits = [item for item in waiting if item.seconds + _EACH_SECONDS < left / 4]
         if not fits:
             return
-        ends = list(accumulate((item.seconds + _EACH_SECONDS) / jobs for item in fits))
-        limit = min(_BATCH_SECONDS / pace, left / 10)
-        n_items = max(min(jobs, len(fits)), sum(end < limit for end in ends))
-        yield fits[:n_items]
-        taken = set(fits[:n_items])
+        ends = accumulate((item.seconds + _EACH_SECONDS) / jobs for item in fits)
+        limit = min(_BATCH_SECONDS, left / 10)
+        batch = fits[: max(jobs, sum(end < limit for end in ends))]
+        yield batch
+        taken = set(batch)
         waiting = [item for item in waiting if item not in taken]
-        pace = (clock() - began) / ends[n_items - 1]
+
+
+def _positions(
+    tables: Sequence[tuple[PaperTable, RunFinder]], findings: Mapping[Rerun, Finding]
+) -> DataFrame:
+    """Return a line for each recorded position: how many splits agree, and how many moved."""
+    from pandas import DataFrame
+
+    counts = Counter((item.run.key, found.outcome) for item, found in findings.items())
+    lines = [
+        (table.name, *slot.place, counts[key, Outcome.SAME], counts[key, Outcome.MOVED])
+        for table, finder in tables
+        for slot in table.slots()
+        if finder.source.read(finder.run(slot)).done
+        for key in [finder.run(slot).key]
+    ]
+    return DataFrame(lines, columns=["table", "row", "column", "protocol", "confirmed", "moved"])
 
 
 def confirm(
@@ -266,23 +243,30 @@ def confirm(
         ]
     # What another revision has made says nothing of this one.
     store = Store(Path(results_dir) / "store" / (git_revision() or __version__))
-    again = TablesAgain(tables)
-    left = max(deadline - time.monotonic(), 0.0)
+    waiting, absent = recorded_splits(tables)
+    done = [item for item in waiting if store.is_done(item.run, item.record.split)]
     kept = f"fresh splits are kept in {store.path}; the same command goes on from there."
-    with interruption.saying(kept), countdown(left) as say:
-        again.run(store, Local(jobs), deadline, say)
-    positions = again.positions()
+    left = max(deadline - time.monotonic(), 0.0)
+    with interruption.saying(lambda: kept), countdown(left) as say:
+        findings = run_again(done, store, Local(jobs))
+        waiting = [item for item in waiting if item not in findings]
+        for batch in batches(waiting, jobs, deadline):
+            findings |= run_again(batch, store, Local(jobs))
+            outcomes = [finding.outcome for finding in findings.values()]
+            say(f"{outcomes.count(Outcome.SAME)} splits agree with their records, "
+                f"{outcomes.count(Outcome.MOVED)} moved")  # fmt: skip
+    positions = _positions(tables, findings)
     path = Path(results_dir) / "positions.csv"
     write_result(path, positions.to_csv(index=False).encode())
     n_confirmed = int(((positions.confirmed > 0) & (positions.moved == 0)).sum())
     print(
-        f"{len(again.findings)} splits were run again. Of {len(positions)} recorded positions "
+        f"{len(findings)} splits were run again. Of {len(positions)} recorded positions "
         f"{n_confirmed} are confirmed here, and {int((positions.moved > 0).sum())} moved."
     )
-    for line in unexpected(again.findings.values()):
+    for line in unexpected(findings.values()):
         print(line)
-    if again.absent:
-        absent = ", ".join(sorted(again.absent))
-        print(f"Left out, as the data are not at hand (mklbench data fetch NAME): {absent}.")
+    if absent:
+        names = ", ".join(sorted(absent))
+        print(f"Left out, as the data are not at hand (mklbench data fetch NAME): {names}.")
     print(f"How many splits confirm each position stands in {path}; {kept}")
-    return 0 if passed(again.findings.values(), Outcome.ELSEWHERE) else 1
+    return 0 if passed(findings.values(), Outcome.ELSEWHERE) else 1

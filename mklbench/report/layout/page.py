@@ -44,7 +44,7 @@ def lay_out(
     figures: Mapping[str, Path] | None = None,
     directory: Path | None = None,
     *,
-    draws: bool = True,
+    whole: bool = True,
 ) -> Document:
     """Arrange a report as a page; of a part of a table its tables alone.
 
@@ -56,9 +56,8 @@ def lay_out(
         Picture files by the name of the figure; those of the table are shown.
     directory : Path or None, default=None
         Where the page will stand; pictures are linked relative to it.
-    draws : bool, default=True
-        Whether to draw from posteriors for the section `evidence.EVIDENCE`, which takes seconds;
-        it is empty otherwise.
+    whole : bool, default=True
+        Whether to go beyond the paper's table and its claims.
     """
     if report.table.is_part:
         return lay_out_tables(report)
@@ -66,10 +65,12 @@ def lay_out(
     page: list[Part] = [f"# {table.title}", f"{table.citation} {table.url}".strip()]
     page.append(_summary(report))
     tables, rest = _tables(report)
-    page += [*tables, *_claims(report), BEYOND]
-    page += filter(None, [ending_summary(report)])
+    page += [*tables, *_claims(report)]
+    if not whole:
+        return page
+    page += [BEYOND, *filter(None, [ending_summary(report)])]
     page += [*table.notes, *rest]
-    page += evidence_parts(report, draws=draws)
+    page += evidence_parts(report)
     page += comparison_parts(report)
     page += _pictures(report, figures or {}, directory)
     page += [*_chosen_values(report), *_unfinished(report), *_making(report), *_ledger(report)]

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from mklbench.report.analysis.assemble import Report
-from mklbench.report.analysis.growth import size_at
 from mklbench.report.document import NOTHING, Grid, Part
 from mklbench.report.layout.entries import (
     format_measured,
@@ -15,7 +14,7 @@ from mklbench.report.layout.entries import (
     time_note,
 )
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Baseline, Column, PaperTable, Protocol, Sweep
+from mklbench.report.table.paper_table import Baseline, Column, PaperTable, Protocol
 from mklbench.report.table.verdict import JUDGING, Verdict
 
 Shown = Sequence[tuple[Column, str]]  # columns of the paper's table: a method and a metric
@@ -128,7 +127,7 @@ def _grid_by_protocol(
         is_published = any((row.name, c.name, name) in table.published for c, name in shown)
         if of_paper and not is_published and not table.rows_are_methods:
             continue
-        if is_published or not table.rows_are_methods:
+        if is_published or (table.published and not table.rows_are_methods):
             published = [format_published(report, (row.name, c.name, name)) for c, name in shown]
             of_row.append(["published", *published])
         if not row.at_hand and not table.rows_are_methods:
@@ -179,52 +178,27 @@ def _baseline_legend(report: Report, baseline: Baseline) -> str:
 def measured_tables(report: Report) -> tuple[list[Part], list[Part]]:
     """Return the tables of what no paper prints: the one that a page begins with, and the others.
 
-    There is a grid for each protocol and metric, or one a metric along a sweep.
+    There is a grid for each metric.
     """
-    table = report.table
-    several = len(table.protocols) > 1
-    grids = [
-        (f"{METRICS[name].heading}{f', {protocol.label}' * several}", grid, name)
-        for protocol in table.protocols
-        for name in table.metrics
-        if (grid := _of_protocol(report, protocol, name))
-    ]
-    if table.sweep is not None:
-        grids = [
-            (METRICS[name].heading, _along(report, table.sweep, name), name)
-            for name in table.metrics
-        ]
-    parts = [
-        [f"### {heading}", grid, *time_note(report, [METRICS[name]])]
-        for heading, grid, name in grids
-    ]
-    return [part for of in parts[:1] for part in of], [part for of in parts[1:] for part in of]
+    table, parts = report.table, []
+    for name in table.metrics:
+        shown = [(column, name) for column in table.columns if name in column.metrics]
+        if len(table.protocols) > 1:
+            grid = _grid_by_protocol(report, shown, table.protocols, of_paper=False)
+        else:
+            grid = _of_one_protocol(report, shown, table.protocols[0])
+        metric = METRICS[name]
+        parts.append([f"### {metric.heading}", grid, *time_note(report, [metric])])
+    return parts[0], [part for of_metric in parts[1:] for part in of_metric]
 
 
-def _of_protocol(report: Report, protocol: Protocol, metric: str) -> Grid | None:
-    columns = [column for column in report.table.columns if metric in column.metrics]
-    lines = []
+def _of_one_protocol(report: Report, shown: Shown, protocol: Protocol) -> Grid:
+    lines = [["Data", *(column.label for column, _ in shown)]]
     for row in report.table.rows:
-        places = [(row.name, column.name, protocol.name, metric) for column in columns]
+        places = [(row.name, column.name, protocol.name, name) for column, name in shown]
         if any(place in report.numbers for place in places):
             lines.append([row.label, *(format_measured(report, place) for place in places)])
-    if not lines:
-        return None
-    grid = [["Data", *(column.label for column in columns)], *lines]
-    if len(columns) >= len(lines):  # of methods and sets the more stand at the side
-        grid = [list(line) for line in zip(*grid, strict=True)]
-        grid[0][0] = "Method"
-    return Grid(grid[0], grid[1:])
-
-
-def _along(report: Report, sweep: Sweep, metric: str) -> Grid:
-    columns = [column for column in report.table.columns if metric in column.metrics]
-    headings = ["Data", sweep.label if sweep.axis is None else METRICS[sweep.axis].label]
-    lines = []
-    for row in report.table.rows:
-        for position, protocol in enumerate(report.table.protocols):
-            places = [(row.name, column.name, protocol.name, metric) for column in columns]
-            size = size_at(report, sweep, row, position)
-            measured = [format_measured(report, place) for place in places]
-            lines.append([row.label, NOTHING if size is None else f"{size:g}", *measured])
-    return Grid([*headings, *(column.label for column in columns)], lines, n_label_columns=2)
+    if len(shown) >= len(lines) - 1:  # of methods and sets the more stand at the side
+        lines = [list(line) for line in zip(*lines, strict=True)]
+        lines[0][0] = "Method"
+    return Grid(lines[0], lines[1:])

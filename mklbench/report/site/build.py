@@ -16,8 +16,8 @@ from mklbench.experiments.store import Store
 from mklbench.extras import missing
 from mklbench.report.layout.page import VERDICT_RULES, claimed
 from mklbench.report.results import recorded_figures, write_figures
-from mklbench.report.site.collected import MOVED, Collected, collect, compare
-from mklbench.report.site.content import Runs, content
+from mklbench.report.site.collected import Collected, collect, compare
+from mklbench.report.site.content import Runs, content, run_command
 from mklbench.report.site.papers import KINDS, UNFINISHED, UNJUDGED, paper_pages
 
 SCRIPTS = ("page.js", "tables.js", "explore.js", "advise.js", "plots.js")
@@ -67,7 +67,7 @@ def build(
 def _figures(collected: Sequence[Collected], directory: Path) -> dict[str, dict[str, Path]]:
     """Return the figures by the name of the table and their own: recorded, or else drawn."""
     return {
-        one.table.name: recorded_figures(one.table, of_records=True)
+        one.table.name: recorded_figures(one.table)
         if one.recorded
         else write_figures(one.shown, directory, ("png",), of_records=True)
         for one in collected
@@ -95,12 +95,13 @@ def _page(
             tables=[page for paper in papers for page in paper.tables],
             n_runs=len(runs.content),
             claimed=claimed,
+            run_command=run_command,
             labels=LABELS,
             kinds=[*KINDS.values()],
             rules=[(str(verdict), rule) for verdict, rule in VERDICT_RULES.items()],
             store=None if store is None else str(store.path),
             compared=compared,
-            n_moved=sum(one["state"] == MOVED for one in compared),
+            n_moved=sum(one["moved"] for one in compared),
             n_loose=sum(len(table["places"]) for table in known["tables"] if not table["name"]),
             library=packed(script) if script else "",
             licence=LICENCE,

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from typing import Any
 
 from mklbench import resources
 from mklbench.errors import InputError
-from mklbench.experiments.record import Record
 from mklbench.experiments.store import Store
-from mklbench.report.analysis.assemble import Number, Report, SlotRecords, assemble
+from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.places import RunFinder, recorded_source, slot_records
-from mklbench.report.document import NOTHING
 from mklbench.report.layout.entries import format_sample
 from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import PaperTable
@@ -70,61 +68,38 @@ def _of_store(table: PaperTable, finder: RunFinder, store: Store) -> Report:
     return assemble(table, lambda slot: slot_records(finder.run(slot), store))
 
 
-def loose_records(store: Store, collected: Sequence[Collected]) -> Iterator[list[Record]]:
-    """Yield the records of each run of `store` that stands in none of the tables."""
-    keys = {
-        found.key or record.key
-        for one in collected
-        for report in (one.recorded, one.own)
-        if report is not None
-        for _, found in report.slots.values()
-        for record in found.records[:1]
-    }
-    for directory in store.directories():
-        records = list(store.records_in(directory))
-        if records and records[0].key not in keys:
-            yield records
-
-
 # Relative differences up to this are rounding.
 ROUNDING = 1e-9
 
-SAME, MOVED, TIME, ALONE = "same", "moved", "time", "no split of both"
 
+def compare(collected: Sequence[Collected]) -> Iterator[dict[str, Any]]:
+    """Yield every number of splits that the own store and the records both have, as texts.
 
-def compare(collected: Sequence[Collected]) -> Iterator[dict[str, str]]:
-    """Yield every number that the own store and the records both have, table by table, as texts.
-
-    Its ``state`` is "same", "moved", "time", which is of a machine and not judged, or "no split of
-    both"; ``largest`` is the largest difference of a split.
+    `moved` tells whether a split has another value. Seconds are of a machine, and are left out.
     """
     for one in collected:
         if one.recorded is None or one.own is None:
             continue
-        for (*place, _), number in one.own.numbers.items():
-            recorded = one.recorded.slots.get((place[0], place[1], place[2]))
-            if number.measured is not None and recorded is not None and recorded[1].done:
-                own = one.own.slots[number.slot.place][1]
-                yield {"table": one.table.name} | _compared(number, recorded[1], own)
-
-
-def _compared(number: Number, recorded: SlotRecords, own: SlotRecords) -> dict[str, str]:
-    metric, slot = number.metric, number.slot
-    theirs, mine = recorded.by_split(metric), own.by_split(metric)
-    common = sorted(theirs.keys() & mine.keys())
-    # Means of the same splits: a store that has few of them is no difference.
-    means = [Sample.of([of[split] for split in common]) for of in (theirs, mine)]
-    changes = [mine[split] - theirs[split] for split in common]
-    scale = max((abs(theirs[split]) for split in common), default=0.0)
-    moved = any(abs(change) > ROUNDING * max(scale, 1.0) for change in changes)
-    decimals = 3 if metric.decimals is None else metric.decimals + 1
-    return {
-        "where": " · ".join([slot.row.label, slot.column.label, slot.protocol.label]),
-        "metric": metric.heading,
-        "recorded": format_sample(metric, means[0]),
-        "own": format_sample(metric, means[1]),
-        "splits": f"{len(common)} of {len(mine)}",
-        "difference": f"{fmean(changes):+.{decimals}f}" if common else NOTHING,
-        "largest": f"{max(map(abs, changes)):.{decimals}f}" if common else NOTHING,
-        "state": ALONE if not common else TIME if metric.is_time else MOVED if moved else SAME,
-    }
+        for number in one.own.numbers.values():
+            metric, slot = number.metric, number.slot
+            _, own = one.own.slots[slot.place]
+            _, recorded = one.recorded.slots[slot.place]
+            mine, theirs = own.by_split(metric), recorded.by_split(metric)
+            common = sorted(theirs.keys() & mine.keys())
+            if metric.is_time or not common:
+                continue
+            changes = [abs(mine[split] - theirs[split]) for split in common]
+            scale = max(abs(theirs[split]) for split in common)
+            # Means of the same splits: a store that has few of them is no difference.
+            means = (Sample.of([of[split] for split in common]) for of in (theirs, mine))
+            recorded_text, own_text = (format_sample(metric, mean) for mean in means)
+            yield {
+                "table": one.table.name,
+                "where": " · ".join([slot.row.label, slot.column.label, slot.protocol.label]),
+                "metric": metric.heading,
+                "recorded": recorded_text,
+                "own": own_text,
+                "splits": f"{len(common)} of {len(mine)}",
+                "largest": f"{max(changes):.3g}",
+                "moved": max(changes) > ROUNDING * max(scale, 1.0),
+            }

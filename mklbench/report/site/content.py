@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import shlex
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,11 +23,10 @@ from mklbench.report.layout.entries import (
     format_count,
     format_difference,
     format_sample,
-    setting,
 )
-from mklbench.report.site.collected import Collected, loose_records
-from mklbench.report.table.metrics import METRICS, Metric
-from mklbench.report.table.paper_table import LedgerEntry, Slot
+from mklbench.report.site.collected import Collected
+from mklbench.report.table.metrics import METRICS
+from mklbench.report.table.paper_table import Slot
 from mklbench.report.table.verdict import Sample, Verdict
 
 # What may be said of a number: its verdict, or without one the state of its run.
@@ -188,7 +186,9 @@ def content(
     """
     tables = [_table(one, runs) for one in collected]
     if store is not None:
-        loose = [runs.add(records) for records in loose_records(store, collected)]
+        known = {run["key"] for run in runs.content}
+        stored = (list(store.records_in(directory)) for directory in store.directories())
+        loose = [runs.add(of) for of in stored if of and of[0].key not in known]
         if loose:
             tables.append(_own_table(runs, loose))
     n_methods = max(len(table["columns"]) for table in tables)
@@ -290,46 +290,23 @@ def number_content(report: Report, number: Number, run: int) -> dict[str, Any]:
     _, found = report.slots[number.slot.place]
     spread = None if measured is None else measured.std
     told: dict[str, Any] = {
-        "mean": NOTHING if measured is None else _exact(metric, measured.mean),
-        "sd": NOTHING if spread is None else _exact(metric, spread),
+        "mean": NOTHING if measured is None else f"{measured.mean:.6g}",
+        "sd": NOTHING if spread is None else f"{spread:.6g}",
         "splits": format_count(number),
         "verdict": VERDICTS.index(number.verdict or number.status),
         "run": run,
     }
     ledger = report.table.ledger
-    concerned = [at for at, e in enumerate(ledger) if not e.is_general and concerns(e, number)]
+    place = (*number.slot.place, metric.name)
+    concerned = [at for at, entry in enumerate(ledger) if entry.concerns(*place)]
     if concerned:
         told["ledger"] = concerned
     if number.published is not None:
         told["published"] = format_sample(metric, number.published)
         told["published_splits"] = number.published_n_splits
         told["difference"] = format_difference(number)
-    if found.message:
-        told["message"] = found.message
-    if chosen := _chosen(report, number):
-        told["chosen"] = chosen
     ending = Ending.of([found])
     if ending.n_stopped:
         gap = NOTHING if ending.stopped_gap is None else f"{ending.stopped_gap:.1e}"
         told["stopped"] = f"{ending.n_stopped} of {ending.n_fits}, with gaps of up to {gap}"
     return told
-
-
-def _exact(metric: Metric, value: float) -> str:
-    """Print a value with two digits more than its table has."""
-    return f"{value:.4g}" if metric.decimals is None else f"{value:.{metric.decimals + 2}f}"
-
-
-def _chosen(report: Report, number: Number) -> str:
-    """Print the hyperparameters that the search chose, the most frequent first."""
-    _, found = report.slots[number.slot.place]
-    counts = Counter(tuple(sorted((record.params or {}).items())) for record in found.done)
-    texts = [f"{setting(params)} ({n})" for params, n in counts.most_common(3) if params]
-    return "; ".join(texts) + ("; …" if len(counts) > 3 and texts else "")
-
-
-def concerns(entry: LedgerEntry, number: Number) -> bool:
-    """Tell whether an entry of the ledger speaks of a number, perhaps among others."""
-    row, column, protocol = number.slot.place
-    names = {"row": row, "column": column, "protocol": protocol, "metric": number.metric.name}
-    return all(limits is None or names[what] in limits for what, limits in entry.scope.items())

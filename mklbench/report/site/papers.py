@@ -15,7 +15,6 @@ from typing import Any
 
 from PIL import Image
 
-from mklbench import resources
 from mklbench.report.analysis.agreement import JudgedNumber, judged_numbers, n_matching
 from mklbench.report.analysis.assemble import Number, Report
 from mklbench.report.analysis.baseline import Standing
@@ -23,12 +22,11 @@ from mklbench.report.claims import Judged, judge_claims
 from mklbench.report.document import Grid, Part, to_fragment, to_inline, to_markdown
 from mklbench.report.figures.draw import RESOLUTION
 from mklbench.report.layout.entries import format_measured, format_sample, mark
-from mklbench.report.layout.evidence import EVIDENCE
 from mklbench.report.layout.findings import findings
 from mklbench.report.layout.page import BEYOND, lay_out
 from mklbench.report.layout.tables import mirrored
 from mklbench.report.site.collected import Collected
-from mklbench.report.site.content import Runs, number_content, run_command
+from mklbench.report.site.content import Runs, number_content
 from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.paper_table import PaperTable
 from mklbench.report.table.verdict import Verdict
@@ -144,8 +142,7 @@ def _table(
     report = one.shown
     table, heads = report.table, _heads(report)
     groups = [(row, _lines(report, row.name, heads, told)) for row in table.rows]
-    evidence = recorded_evidence(table.name) if one.recorded else None
-    summary, *sections = _sections(report, draws=evidence is None)
+    summary, *sections = _sections(report)
     by_title = dict(sections)
     beyond = by_title.get(BEYOND.lstrip("# "), [])
     notes = [*by_title.get("Beside the paper", []), *by_title.get("Measured", [])]
@@ -165,18 +162,9 @@ def _table(
             for figure in table.figures
         ],
         "sections": [
-            (title, _html(parts) or evidence or "", title in OPEN)
+            (title, _html(parts), title in OPEN)
             for title, parts in sections
             if title not in REPLACED
-        ],
-        "unfinished": [
-            {
-                "where": " · ".join(part.label for part in (slot.row, slot.column, slot.protocol)),
-                "status": found.status,
-                "why": found.message or f"{len(found.done)} of {found.n_splits} splits are done",
-                "command": run_command(slot),
-            }
-            for slot, found in report.unfinished
         ],
     }
 
@@ -272,10 +260,10 @@ def _measured(report: Report, number: Number, told: Told) -> Entry:
     )
 
 
-def _sections(report: Report, draws: bool) -> Iterator[tuple[str, list[Part]]]:
+def _sections(report: Report) -> Iterator[tuple[str, list[Part]]]:
     """Yield the parts of `layout` by their headings; first what stands before any."""
     title, parts = "", list[Part]()
-    for part in lay_out(report, draws=draws)[2:]:
+    for part in lay_out(report)[2:]:
         if isinstance(part, str) and part.startswith("## "):
             yield title, parts
             title, parts = part.removeprefix("## "), []
@@ -292,15 +280,6 @@ def _html(parts: Sequence[Part]) -> str:
     """Render the parts of a section, whose headings stand two levels lower on this page."""
     lower = [f"##{p}" if isinstance(p, str) and p.startswith("#") else p for p in parts]
     return to_fragment(to_markdown(lower)) if parts else ""
-
-
-def recorded_evidence(name: str) -> str | None:
-    """Return the section `EVIDENCE` of a recorded table, whose draws take seconds; None without."""
-    path = resources.recorded_results() / "tables" / f"{name}.md"
-    if not path.is_file():
-        return None
-    found = re.search(f"\n## {EVIDENCE}\n(.*?)\n## ", path.read_text("utf-8"), re.DOTALL)
-    return None if found is None else to_fragment(found[1])
 
 
 def _picture(path: Path | None) -> dict[str, Any]:

@@ -137,6 +137,19 @@ def scorers_among(names: Iterable[str]) -> list[str]:
     return [name for name in dict.fromkeys(names) if METRICS[name].scorer]
 
 
+def _seconds(name: str, label: str, field: str, *plus: str, by_ratio: bool = False) -> Metric:
+    return Metric(
+        name,
+        label,
+        "s",
+        field,
+        plus=plus,
+        decimals=None,
+        compared_by_ratio=by_ratio,
+        lower_is_better=True,
+    )
+
+
 METRICS: dict[str, Metric] = _Metrics(
     (metric.name, metric)
     for metric in (
@@ -144,27 +157,18 @@ METRICS: dict[str, Metric] = _Metrics(
         # A record's own "error" is what went wrong, so the error rate is read from the accuracy.
         Metric("error", "error", "%", "accuracy", scale=-100.0, offset=100.0, lower_is_better=True),
         Metric("rmse", "RMSE", "", "rmse", decimals=3, lower_is_better=True),
-        Metric("time", "time", "s", "fit_seconds", decimals=None, compared_by_ratio=True),
-        Metric(
-            "training_time",
-            "CPU time with kernels",
-            "s",
-            "fit_cpu_seconds",
-            plus=("kernel_seconds",),
-            decimals=None,
-            lower_is_better=True,
-        ),
-        Metric(
+        _seconds("time", "time", "fit_seconds", by_ratio=True),
+        _seconds("training_time", "CPU time with kernels", "fit_cpu_seconds", "kernel_seconds"),
+        _seconds(
             "total_time",
             "time of selection and training",
-            "s",
             "fit_cpu_seconds",
-            plus=("kernel_seconds", "search_seconds"),
-            decimals=None,
-            lower_is_better=True,
+            "kernel_seconds",
+            "search_seconds",
         ),
-        Metric("cpu_time", "CPU time", "s", "fit_cpu_seconds", decimals=None),
-        Metric("search_time", "time of the search", "s", "search_seconds", decimals=None),
+        _seconds("cpu_time", "CPU time", "fit_cpu_seconds"),
+        _seconds("search_time", "time of the search", "search_seconds"),
+        _seconds("predict_time", "time to predict", "predict_seconds"),
         Metric("relevant_weight", "R", "%", "relevant_weight", scale=100.0),
         Metric("n_kernels", "kernels", "", "n_kernels"),
         Metric("n_base_kernels", "kernels given", "", "n_base_kernels", decimals=0),
@@ -174,14 +178,6 @@ METRICS: dict[str, Metric] = _Metrics(
         Metric("gap", "certified gap", "", "gap", decimals=None, lower_is_better=True),
         Metric("family_gap", "family gap", "", "family_gap", decimals=None, lower_is_better=True),
         Metric("objective", "objective / n", "", "objective", per="n_train", decimals=4),
-        Metric(
-            "predict_time",
-            "time to predict",
-            "s",
-            "predict_seconds",
-            decimals=None,
-            lower_is_better=True,
-        ),
         Metric(
             "model_bytes",
             "model size",

@@ -250,20 +250,11 @@ class LedgerEntry:
     protocols: tuple[str, ...] | None = None
     metrics: tuple[str, ...] | None = None
 
-    @property
-    def scope(self) -> dict[str, tuple[str, ...] | None]:
-        """The names that it is limited to, by the word for what they name; None: to none."""
-        return {
-            "row": self.rows,
-            "column": self.columns,
-            "protocol": self.protocols,
-            "metric": self.metrics,
-        }
-
-    @property
-    def is_general(self) -> bool:
-        """Whether it holds for the whole table."""
-        return all(names is None for names in self.scope.values())
+    def concerns(self, *number: str) -> bool:
+        """Tell whether it speaks of a number, by the names of its place, but not of all numbers."""
+        limits = (self.rows, self.columns, self.protocols, self.metrics)
+        pairs = zip(limits, number, strict=True)
+        return any(limits) and all(names is None or name in names for names, name in pairs)
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from narrowing import present
 from report_fakes import FakeFinder, found, record, records, table1
 
 from mklbench.experiments.record import Record
-from mklbench.report.analysis.assemble import How, Report, assemble
-from mklbench.report.analysis.cpu_models import TimedOn, cpu_models, on_one_model, split_by_split
+from mklbench.report.analysis.assemble import Report, assemble
+from mklbench.report.analysis.cpu_models import TimedOn, comparable
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Verdict
 
@@ -32,26 +31,13 @@ def runs(draw: st.DrawFn) -> list[Record]:
     return [timed(split, model, draw(seconds)) for split, model in enumerate(models)]
 
 
-@given(st.lists(runs(), min_size=1, max_size=4))
-def test_means_of_times_are_of_one_model_that_all_runs_have(of_runs: list[list[Record]]) -> None:
-    found = on_one_model(of_runs, TIME)
-    shared = set(MODELS).intersection(*map(cpu_models, of_runs))
-    alone = [
-        [TIME.by_split(r for r in listed if r.cpu == model) for listed in of_runs]
-        for model in sorted(shared)
-    ]
-    best = max(alone, key=lambda values: min(map(len, values)), default=None)
-    assert found == best
-    assert on_one_model([listed[::-1] for listed in of_runs], TIME) == best
-
-
 @given(st.lists(runs(), min_size=2, max_size=4))
 def test_times_are_compared_on_the_splits_that_all_have_on_one_model(
     of_runs: list[list[Record]],
 ) -> None:
     n_common = min(map(len, of_runs))
     alike = {s for s in range(n_common) if len({listed[s].cpu for listed in of_runs}) == 1}
-    found = split_by_split(of_runs, TIME)
+    found = comparable(of_runs, TIME)
     if not alike:
         assert found is None
     elif len(alike) < n_common:
@@ -60,25 +46,15 @@ def test_times_are_compared_on_the_splits_that_all_have_on_one_model(
         assert found == list(map(TIME.by_split, of_runs))
 
 
-@pytest.mark.parametrize("how", [on_one_model, split_by_split])
-class TestEither:
-    def test_what_is_no_time_is_compared_whatever_the_model(self, how: How) -> None:
-        runs = [[timed(s, model) for s in range(3)] for model in MODELS[:2]]
-        assert how(runs, ACCURACY) == list(map(ACCURACY.by_split, runs))
-
-    def test_a_model_that_is_not_named_is_none_of_those_that_are(self, how: How) -> None:
-        named, unnamed = [timed(0, "Old CPU")], [timed(0, None)]
-        assert how([named, unnamed], TIME) is None
-        assert how([unnamed, unnamed], TIME) == [{0: 1.0}, {0: 1.0}]
-
-    def test_records_without_a_time_do_not_decide(self, how: How) -> None:
-        first = [timed(0, "Old CPU"), *(timed(s, "New CPU", None) for s in range(1, 9))]
-        second = [timed(0, "Old CPU"), *(timed(s, "New CPU") for s in range(1, 3))]
-        assert present(how([first, second], TIME))[0] == {0: 1.0}
+def test_what_is_no_time_is_compared_whatever_the_model() -> None:
+    runs = [[timed(s, model) for s in range(3)] for model in MODELS[:2]]
+    assert comparable(runs, ACCURACY) == list(map(ACCURACY.by_split, runs))
 
 
-def test_without_runs_nothing_is_compared() -> None:
-    assert on_one_model([], TIME) is None
+def test_a_model_that_is_not_named_is_none_of_those_that_are() -> None:
+    named, unnamed = [timed(0, "Old CPU")], [timed(0, None)]
+    assert comparable([named, unnamed], TIME) is None
+    assert comparable([unnamed, unnamed], TIME) == [{0: 1.0}, {0: 1.0}]
 
 
 class TestTables:

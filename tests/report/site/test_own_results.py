@@ -15,8 +15,8 @@ from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.places import RunFinder, recorded_source
 from mklbench.report.layout.findings import findings
 from mklbench.report.loading import load_table, read_table
-from mklbench.report.site.collected import Collected, compare, loose_records
-from mklbench.report.site.content import Runs
+from mklbench.report.site.collected import Collected, compare
+from mklbench.report.site.content import Runs, run_command
 from mklbench.report.site.papers import PaperPage, paper_pages
 from mklbench.report.table.paper_table import PaperTable
 
@@ -54,10 +54,9 @@ def test_the_same_records_are_no_difference(
 ) -> None:
     store, _ = store_of(recorded, tmp_path)
     found = list(compare(collected(recorded, store)))
-    assert {one["metric"]: one["state"] for one in found} == {
-        "CPU time with kernels s": "time",
-        "SVM calls": "same",
-        "accuracy %": "same",
+    assert {one["metric"]: one["moved"] for one in found} == {
+        "SVM calls": False,
+        "accuracy %": False,
     }
     assert {one["splits"] for one in found} == {"20 of 20"}
 
@@ -67,23 +66,9 @@ def test_a_changed_record_is_marked_with_its_difference(
 ) -> None:
     store, _ = store_of(recorded, tmp_path, change=-0.2)
     found = {one["metric"]: one for one in compare(collected(recorded, store))}
-    assert found["SVM calls"]["state"] == "same"
-    assert found["accuracy %"]["state"] == "moved"
-    assert found["accuracy %"]["difference"] == "-1.00"  # 20 points on one of 20 splits
-    assert found["accuracy %"]["largest"] == "20.00"
-
-
-def test_runs_that_stand_in_no_table_are_found(
-    recorded: tuple[PaperTable, RunFinder], tmp_path: Path
-) -> None:
-    store, run = store_of(recorded, tmp_path)
-    assert list(loose_records(store, collected(recorded, store))) == []
-    alone = list(loose_records(store, []))
-    assert [len(records) for records in alone] == [20]
-    runs = Runs()
-    number = runs.add(alone[0])
-    assert runs.content[number]["key"] == run.key
-    assert runs.content[number]["own"] is True
+    assert not found["SVM calls"]["moved"]
+    assert found["accuracy %"]["moved"]
+    assert found["accuracy %"]["largest"] == "20"  # points, on one of 20 splits
 
 
 @pytest.fixture
@@ -101,12 +86,11 @@ def test_a_run_that_is_missing_has_the_command_that_would_run_it(
     tiny: PaperPage, tmp_path: Path
 ) -> None:
     (page,) = tiny.tables
-    assert len(page["unfinished"]) == 4
-    first = page["unfinished"][0]
-    assert first["where"] == "scaled · C of one · fixed"
-    assert first["status"] == "missing"
-    assert first["command"].startswith("mklbench run split.n_splits=2 algo=svm search=fixed")
-    assert first["command"].endswith(f"--config-dir {tmp_path}")
+    slots = [slot for slot, _ in page["report"].unfinished]
+    assert len(slots) == 4
+    command = run_command(slots[0])
+    assert command.startswith("mklbench run split.n_splits=2 algo=svm search=fixed")
+    assert command.endswith(f"--config-dir {tmp_path}")
 
 
 def test_a_run_that_is_missing_is_found_by_what_it_would_run(tmp_path: Path) -> None:

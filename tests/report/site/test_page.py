@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,9 @@ import report_picture
 import mklbench
 from mklbench import resources
 from mklbench.experiments.records import read_records
-from mklbench.report.analysis.assemble import assemble
-from mklbench.report.analysis.places import RunFinder, recorded_source
-from mklbench.report.document import to_fragment, to_markdown
-from mklbench.report.layout.evidence import evidence_parts
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.site.build import build
 from mklbench.report.site.content import rounded
-from mklbench.report.site.papers import recorded_evidence
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import PaperTable
 
@@ -50,17 +44,6 @@ def test_all_tables_are_on_one_page_of_less_than_5_mb() -> None:
     page = report_pages.read(html)
     assert set(table_names()) <= set(page.ids)
     test_ids_are_unique_and_links_lead_somewhere(page)
-
-
-@pytest.mark.slow
-def test_what_takes_draws_is_recorded_as_it_would_be_drawn() -> None:
-    table = load_table("all_methods")
-    report = assemble(table, RunFinder(recorded_source(table)))
-    _, *parts = takewhile(lambda part: part != "## What it costs", evidence_parts(report))
-    recorded = recorded_evidence(table.name)
-    assert recorded is not None
-    drawn = re.findall(r"<td.+?\d / .+?</td>", to_fragment(to_markdown(parts)))
-    assert drawn == re.findall(r"<td.+?\d / .+?</td>", recorded) != []
 
 
 def test_nothing_is_loaded_from_elsewhere(built: Built, page: report_pages.Page) -> None:

@@ -15,8 +15,7 @@ ready.then((data) => {
       found.push(["difference", number.difference]);
     }
     found.push(["verdict", data.verdicts[number.verdict]]);
-    if (number.message) found.push(["why", number.message]);
-    if (number.chosen) found.push(["chosen", number.chosen]);
+    if (run.message) found.push(["why", run.message]);
     if (number.stopped) found.push(["ended early", number.stopped]);
     if (run.cpu) found.push(["CPU", run.cpu]);
     if (run.command) {
