@@ -21,7 +21,6 @@ Beside `solve` the module may say
   minimum where the last digits differ, as on another processor.
 - ``OPTIONS_FIRST = True``: it checks its options and labels before it looks at the kernels, as all
   algorithms of this package do, so that a wrong option is refused before there are any.
-- ``solve_all(operator, labels, ...)``: what `solve` is for each y of the labels, in less time.
 - ``PATH_OPTION``, the name of an option such as the ridge "lam", and ``solve_path(operator, y,
   values, ...)`` with the other keywords of `solve`: the solutions for several values of that
   option, where these cost less together.
@@ -71,9 +70,9 @@ class Algorithm:
         `Bank`, `Family` or, for either, `KernelOperator`.
     options : tuple of str
         Names of its parameters after the operator and y.
-    version, regression, exact, signed, convex, options_first, solve_all, path_option,
+    version, regression, exact, signed, convex, options_first, path_option,
     solve_path, matrices, combines_once
-        As above; `exact`, `solve_all` and the path are those of the module's `solve` alone.
+        As above; `exact` and the path are those of the module's `solve` alone.
     takes_start : bool
         Whether it has the parameter ``start``, left None.
     new_options : mapping of str to object
@@ -91,7 +90,6 @@ class Algorithm:
     signed: bool = False
     convex: bool = True
     options_first: bool = False
-    solve_all: Callable[..., list[Solution]] | None = None
     path_option: str | None = None
     solve_path: Callable[..., list[Solution]] | None = None
     matrices: float = DEFAULT_MATRICES
@@ -148,10 +146,10 @@ _KINDS: Mapping[str, tuple[Any, ...]] = {
     "VERSION": (int,), "NEW_OPTIONS": (tuple, list, Mapping), "REGRESSION": (bool,),
     "EXACT": (bool,), "SIGNED": (bool,), "CONVEX": (bool,), "OPTIONS_FIRST": (bool,),
     "PATH_OPTION": (str,), "MATRICES": (float, int), "COMBINES_ONCE": (bool,),
-    "solve_all": (Callable,), "solve_path": (Callable,),
+    "solve_path": (Callable,),
 }  # fmt: skip
 # Those that hold for `solve` alone; the others hold for every function of a module.
-_OF_SOLVE = ("EXACT", "solve_all", "PATH_OPTION", "solve_path")
+_OF_SOLVE = ("EXACT", "PATH_OPTION", "solve_path")
 
 
 @cache

@@ -15,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import FrameType
 
 # Seconds that the main thread has for tidying up.
@@ -52,12 +52,12 @@ def leave(sentence: str = "") -> None:
 
 
 @contextlib.contextmanager
-def saying(sentence: Callable[[], str]) -> Iterator[None]:
-    """Within the context, say `sentence()` to who interrupts: what is kept, and how to go on."""
+def saying(sentence: str) -> Iterator[None]:
+    """Within the context, say a sentence to who interrupts: what is kept, and how to go on."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        raise KeyboardInterrupt(sentence()) from interrupt
+        raise KeyboardInterrupt(sentence) from interrupt
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

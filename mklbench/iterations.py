@@ -28,6 +28,9 @@ class Watcher(Protocol):
     def noted(self, history: History) -> None:
         """Take notice of the last entry of a history."""
 
+    def told(self, history: History, sentence: str) -> None:
+        """Take notice of what a search has found about its problem."""
+
 
 # That of the thread at work, as searches fit several models at once.
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
@@ -75,3 +78,18 @@ def note(history: History, weights: NDArray[np.float64], **values: float) -> Non
     watcher = _watcher.get()
     if watcher is not None:
         watcher.noted(history)
+
+
+def tell(history: History, sentence: str) -> None:
+    """Tell who watches what a search has found about its problem.
+
+    Parameters
+    ----------
+    history : list of dict
+        That of the problem, as `begin` has returned it.
+    sentence : str
+        What it is.
+    """
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher.told(history, sentence)

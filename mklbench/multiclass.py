@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -68,9 +67,6 @@ def fit(
     positives = [1] if n_classes == 2 else range(n_classes)
     labels = [np.where(classes == code, 1.0, -1.0) for code in positives]
     if starts is None:
-        together = _side_by_side(solve)
-        if together is not None and len(labels) > 1:
-            return [checked(each, solve, operator) for each in together(operator, labels)]
         return [checked(solve(operator, y), solve, operator) for y in labels]
     return [
         checked(solve(operator, y, start=start), solve, operator)
@@ -112,12 +108,6 @@ def checked(found: Any, solve: Solver, operator: KernelOperator) -> Solution:
             f"{shapes[1]} in place of ({n_weights},) and ({operator.n_samples},)."
         )
     return found
-
-
-def _side_by_side(solve: Solver) -> Callable[..., list[Solution]] | None:
-    """Return the solver of several problems beside `solve`, with its options; None if none is."""
-    together = algorithm_of(solve).solve_all
-    return None if together is None else partial(together, **unbound(solve)[1])
 
 
 def decision_function(

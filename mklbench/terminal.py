@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 _GAP = 2
 # By which tabulate makes a column wider than its heading.
 _PADDING = 2
+# What a column that may be narrowed keeps.
+_LEAST = 12
 
 
 def width(default: int = 0) -> int | None:
@@ -36,7 +38,13 @@ def wrapped(text: str, width: int | None, indent: int = 0) -> str:
     """
     if width is None or len(text) <= width:
         return text
-    return "\n".join(_lines(text, width, indent))
+    return textwrap.fill(
+        text,
+        width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def table(
@@ -44,7 +52,7 @@ def table(
     body: Sequence[Sequence[str]],
     width: int | None,
     *,
-    wraps: Mapping[str, int] | None = None,
+    wraps: Sequence[str] = (),
     spared: Sequence[str] = (),
     numbers: bool = False,
 ) -> tuple[str, list[str]]:
@@ -58,8 +66,8 @@ def table(
         The lines.
     width : int or None
         How wide it may be; None for any width.
-    wraps : mapping of str to int or None, default=None
-        Columns whose cells may have several lines, and how wide they are at least.
+    wraps : sequence of str, default=()
+        Columns whose entries may have several lines.
     spared : sequence of str, default=()
         Columns that are left out if there is no room, the first of them first.
     numbers : bool, default=False
@@ -67,48 +75,27 @@ def table(
     """
     from tabulate import tabulate
 
-    wraps = wraps or {}
     columns = {name: [line[j] for line in body] for j, name in enumerate(headings)}
-    natural = {name: max(len(name) + _PADDING, *map(len, cells)) for name, cells in columns.items()}
-    least = {
-        name: max(len(name) + _PADDING, wraps[name], *map(_longest_word, cells))
-        for name, cells in columns.items()
-        if name in wraps
-    }
-    least = natural | {name: min(size, natural[name]) for name, size in least.items()}
+    wide = {name: max(len(name) + _PADDING, *map(len, of)) for name, of in columns.items()}
+    least = dict(wide)
+    for name in wraps:
+        words = (len(word) for entry in columns.get(name, ()) for word in entry.split())
+        least[name] = min(wide.get(name, 0), max(len(name) + _PADDING, _LEAST, *words))
+    room = sum(wide.values()) if width is None else width - _GAP * (len(columns) - 1)
     left_out = []
     for name in spared:
-        too_wide = width is not None and _total(least[one] for one in columns) > width
-        if name in columns and too_wide:
+        if name in columns and sum(least[one] for one in columns) > room:
             left_out.append(name)
             del columns[name]
-    wide = {name: natural[name] for name in columns}
-    while width is not None and _total(wide.values()) > width:
-        spare = {name: size for name, size in wide.items() if size > least[name]}
+            room += _GAP
+    while sum(wide[name] for name in columns) > room:
+        spare = [name for name in columns if wide[name] > least[name]]
         if not spare:
             break
-        wide[max(spare, key=lambda name: spare[name])] -= 1
+        wide[max(spare, key=lambda name: wide[name])] -= 1
     shown = [
-        [name, *("\n".join(_lines(cell, wide[name])) if name in wraps else cell for cell in cells)]
-        for name, cells in columns.items()
+        [name, *(wrapped(entry, wide[name]) for entry in of)] if name in wraps else [name, *of]
+        for name, of in columns.items()
     ]
     heads, *lines = zip(*shown, strict=True)
     return tabulate(lines, heads, disable_numparse=not numbers), left_out
-
-
-def _lines(text: str, width: int, indent: int = 0) -> list[str]:
-    return textwrap.wrap(
-        text,
-        width,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def _longest_word(text: str) -> int:
-    return max(map(len, text.split()), default=0)
-
-
-def _total(widths: Iterable[int]) -> int:
-    return sum(size + _GAP for size in widths) - _GAP

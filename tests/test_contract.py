@@ -57,7 +57,6 @@ class TestAlgorithm:
         }  # fmt: skip
         assert found.options[:2] == ("C", "start")
         assert not found.takes_start  # its start is a name
-        assert algorithm_of(mkl.solve).solve_all is mkl.solve_all
         assert algorithm_of(mkl.solve).exact
         assert algorithm_of(mkl.solve).takes is Bank
         assert algorithm_of(mkl.solve).takes_start

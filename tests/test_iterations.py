@@ -30,6 +30,9 @@ class Recorder:
         assert any(each is history for each in self.histories)
         self.lengths.append(len(history))
 
+    def told(self, history: History, sentence: str) -> None:
+        raise AssertionError(sentence)
+
 
 def test_an_entry_is_told_when_it_is_made_and_is_that_of_the_solution() -> None:
     for algorithm in (mkl, ckl):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -166,46 +165,6 @@ class StartedCallable:
 )
 def test_a_solver_takes_a_start_if_it_says_so(solve: Solver, expected: bool) -> None:
     assert multiclass.takes_start(solve) is expected
-
-
-class TestSideBySide:
-    """Modules with a `solve_all` beside their `solve` learn the problems of all classes at once."""
-
-    @pytest.fixture
-    def asked(self, redeclare: Callable[..., None]) -> list[int]:
-        """Numbers of problems that `mkl.solve_all` was asked for."""
-        asked: list[int] = []
-        solve_all = mkl.solve_all
-
-        def noting(
-            bank: Bank, labels: list[np.ndarray], *args: Any, **options: Any
-        ) -> list[Solution]:
-            asked.append(len(labels))
-            return solve_all(bank, labels, *args, **options)
-
-        redeclare(mkl, "solve_all", noting)
-        return asked
-
-    def test_all_classes_are_learned_at_once_with_the_options_given(
-        self, three_classes: tuple[np.ndarray, np.ndarray], asked: list[int]
-    ) -> None:
-        X, codes = three_classes
-        solve = partial(mkl.solve, C=0.01)
-        together = multiclass.fit(solve, feature_gaussians(X), codes, 3)
-        assert asked == [3]
-        assert max(np.abs(solution.dual_coef).max() for solution in together) <= 0.01
-
-    def test_a_solver_of_another_name_in_such_a_module_is_called_itself(
-        self, three_classes: tuple[np.ndarray, np.ndarray], asked: list[int]
-    ) -> None:
-        X, codes = three_classes
-
-        def other(bank: Bank, y: np.ndarray) -> Solution:
-            return svm.solve(bank, y)
-
-        other.__module__ = mkl.__name__
-        assert len(multiclass.fit(other, feature_gaussians(X), codes, 3)) == 3
-        assert asked == []
 
 
 def test_what_overflows_is_named_by_its_row() -> None:

@@ -195,7 +195,7 @@ def _names(package: str) -> list[str]:
 
 def _command_line() -> str:
     lines = [*heading("Command line", "="), *literal(_help([]), "text")]
-    for name in grammar.COMMANDS:
+    for name in list(grammar.parsers())[1:]:
         lines += [*heading(f"mklbench {name}", "-"), *literal(_help(name.split()), "text")]
     return "\n".join(lines)
 

@@ -22,8 +22,8 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import warn
 from mklbench.kernels.base import Bank
-from mklbench.optim.alignment import Alignment, with_alignment
-from mklbench.optim.second_stage import Learner
+from mklbench.optim.alignment import Alignment
+from mklbench.optim.machines import Learner, reported
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -93,13 +93,12 @@ def solve(
     each = alignment.of_each()
     negative = np.flatnonzero(each < _ROUNDING)
     if len(negative):
-        named = ", ".join(map(str, negative[:5])) + (", ..." if len(negative) > 5 else "")
         warn(
-            f"align: kernels with a negative alignment with y get the weight 0 ({named}; "
-            f"{len(negative)} of {bank.n_kernels})."
+            f"align: {len(negative)} of {bank.n_kernels} kernels have a negative alignment with y "
+            f"and get the weight 0, the first of them kernel {negative[0]}."
         )
     clipped = np.maximum(each, 0.0)
     weights = clipped / np.linalg.norm(clipped)
     solution = machine.learn(bank, targets, weights)
     reached = alignment.bounds(weights).lower
-    return with_alignment(solution, reached, n_clipped=float(len(negative)))
+    return reported(solution, reached, n_clipped=float(len(negative)))

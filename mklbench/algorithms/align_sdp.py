@@ -33,7 +33,7 @@ from mklbench.iterations import History
 from mklbench.kernels import PrecomputedBank
 from mklbench.kernels.base import Bank
 from mklbench.optim.alignment import require_aligned
-from mklbench.optim.second_stage import Learner, after_first_stage
+from mklbench.optim.machines import Learner, after_first_stage
 from mklbench.optim.several import Several, one_of, path_of
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_tolerance

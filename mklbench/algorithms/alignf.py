@@ -26,8 +26,8 @@ from scipy.optimize import nnls
 
 from mklbench import certify
 from mklbench.kernels.base import Bank
-from mklbench.optim.alignment import Alignment, with_alignment
-from mklbench.optim.second_stage import Learner
+from mklbench.optim.alignment import Alignment
+from mklbench.optim.machines import Learner, reported
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_choice
@@ -121,7 +121,7 @@ def solve(
         gap=max(gap, solution.gap),
         converged=solution.converged and gap <= _SOLVED,
     )
-    return with_alignment(solved, alignment.bounds(weights).lower)
+    return reported(solved, alignment.bounds(weights).lower)
 
 
 def most_aligned(alignment: Alignment) -> Array:

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import Bank
-from mklbench.optim import second_stage
-from mklbench.optim.second_stage import Learner
+from mklbench.optim.machines import Learner, losses_of_each, reported
 from mklbench.solution import Solution
 from mklbench.validation import check_count
 
@@ -88,7 +87,7 @@ def solve(
     check_count("seed", seed, minimum=0)
     machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, sample_weight)
     bank, targets = machine.check("best_kernel", bank, y)
-    each = second_stage.losses_of_each("best_kernel", bank, targets, machine, folds, seed)
-    best = int(each.losses.argmin())
+    losses, calls, seconds = losses_of_each("best_kernel", bank, targets, machine, folds, seed)
+    best = int(losses.argmin())
     solution = machine.learn(bank, targets, np.eye(bank.n_kernels)[best])
-    return each.and_then(solution, float(each.losses[best]))
+    return reported(solution, solution.objective, calls, seconds, held_out_loss=float(losses[best]))

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from mklbench.kernels import PrecomputedBank
 from mklbench.kernels.base import Bank
 from mklbench.optim.alignment import Alignment
-from mklbench.optim.second_stage import Learner
+from mklbench.optim.machines import Learner, reported
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -90,11 +90,10 @@ def solve(
         combination, -labels, np.ones(1)
     )
     reached = alignment.bounds(weights).lower
-    return replace(
+    solution = replace(
         solution,
         weights=weights,
         dual_coef=-solution.dual_coef,
         intercept=-solution.intercept,
-        objective=reached,
-        history=[{"objective": reached, "n_svm_calls": float(solution.n_svm_calls)}],
     )
+    return reported(solution, reached)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.optim.second_stage import Learner
+from mklbench.optim.machines import Learner
 from mklbench.solution import Solution
 
 VERSION = 1

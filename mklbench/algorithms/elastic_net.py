@@ -26,7 +26,6 @@ the beginning.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import cast
@@ -38,7 +37,7 @@ from mklbench import iterations
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVMSolution
-from mklbench.optim import fallback, joint_method, svm_dual
+from mklbench.optim import joint_method, joint_search, svm_dual
 from mklbench.optim.alternation import alternate
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
@@ -126,7 +125,7 @@ def solve(
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
         where = ElasticBox(bank.n_kernels, mix) if mix < 1.0 else Given(np.ones(bank.n_kernels))
-        return joint_method.solve(factors, where, problem.loss, tol, max_iter)
+        return joint_search.solve(factors, where, problem.loss, tol, max_iter)
     objective, penalty = Objective(bank, problem), ElasticNet(mix)
     history = iterations.begin()
 
@@ -137,14 +136,12 @@ def solve(
     if method == "libsvm" or mix == 1.0:
         return in_turn(start, max_iter, patient=True)
     found = None
-    if fallback.narrow_factors(bank) is None:
+    if joint_method.narrow_factors(bank) is None:
         found = in_turn(start, min(max_iter, _CHANGES), patient=False)
     if found is None or not found.converged:
         found = _jointly(objective, penalty, history, found, tol)
     left = max_iter - found.n_iter
-    if found.converged or left <= 0:
-        return found
-    return _better(found, in_turn(found.weights, left, patient=True))
+    return found if found.converged or left <= 0 else in_turn(found.weights, left, patient=True)
 
 
 def _jointly(
@@ -163,9 +160,9 @@ def _jointly(
     dual = svm_dual.of_classes(machine.y, machine.upper)
     kernels = np.arange(bank.n_kernels) if found is None else np.flatnonzero(found.weights)
     where = partial(ElasticBox, mix=penalty.mix)
-    for weights, own, _ in fallback.searches(bank, dual, kernels, where, tol):
+    for weights, own, _ in joint_method.searches(bank, dual, kernels, where, tol):
         points = [objective(weights)]
-        for a in (fallback.at_bounds(own, dual), own):
+        for a in (joint_method.at_bounds(own, dual), own):
             outputs = points[0].K @ a
             trained = SVMSolution(a, np.flatnonzero(a), dual.best_intercept(outputs))
             points.append(Point(bank, weights, points[0].K, trained, outputs))
@@ -181,15 +178,3 @@ def _jointly(
             break
     assert found is not None  # there is room for factors with few columns
     return found
-
-
-def _better(first: Solution, second: Solution) -> Solution:
-    """Return that of the smaller gap, with what both have taken: the second counts on."""
-    if second.gap <= first.gap:
-        return second
-    return replace(
-        first,
-        n_iter=second.n_iter,
-        n_svm_calls=second.n_svm_calls,
-        svm_seconds=second.svm_seconds,
-    )

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import Bank
-from mklbench.optim.alignment import cosines, require_aligned, with_alignment
-from mklbench.optim.second_stage import Learner
+from mklbench.optim.alignment import cosines, require_aligned
+from mklbench.optim.machines import Learner, reported
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -89,4 +89,4 @@ def solve(
     solution = machine.learn(bank, targets, weights)
     norm = float(np.linalg.norm(bank.combine(weights)))
     reached = float(weights @ products) / (norm * target_norm)
-    return with_alignment(solution, reached)
+    return reported(solution, reached)

@@ -36,8 +36,8 @@ from mklbench.algorithms.radius_margin import MATRICES as MATRICES
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import MEETING, Hulls
+from mklbench.optim.machines import Learner, after_first_stage
 from mklbench.optim.radius import Evaluated, InUnitBall, RadiusSearch
-from mklbench.optim.second_stage import Learner, after_first_stage
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_not_negative, check_tolerance
 

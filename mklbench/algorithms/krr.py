@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels.base import KernelOperator
-from mklbench.optim.fixed_kernel import train_ridges
+from mklbench.optim.machines import train_ridges
 from mklbench.optim.several import Several, one_of, path_of
 from mklbench.validation import (
     check_count,

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
-from mklbench.optim.second_stage import Learner, are_labels
+from mklbench.optim.machines import Learner, are_labels
 from mklbench.solution import Solution
 from mklbench.validation import check_flag
 

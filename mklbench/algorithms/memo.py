@@ -38,8 +38,8 @@ from mklbench.algorithms.radius_margin import MATRICES as MATRICES
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import MEETING, Hulls, unit_diagonals
+from mklbench.optim.machines import Learner, after_first_stage
 from mklbench.optim.radius import Done, lbfgs
-from mklbench.optim.second_stage import Learner, after_first_stage
 from mklbench.optim.several import Several, one_of, path_of
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution

@@ -21,8 +21,7 @@ in turn (`mklbench.optim.alternation`), or all is found together by the joint me
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Mapping
 from numbers import Real
 
 import numpy as np
@@ -31,13 +30,11 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
-from mklbench.optim import joint_method
+from mklbench.optim import joint_method, joint_search
 from mklbench.optim.alternation import alternate
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
-from mklbench.optim.row_engines import shared
-from mklbench.optim.several import Several, all_of, one_of
 from mklbench.optim.simplex_search import Search, given_weights
 from mklbench.optim.svm_value import Objective, check_bank, check_samples
 from mklbench.optim.weight_sets import Ball, Given, OneSum, WeightSet
@@ -60,7 +57,6 @@ _MASTER_CALLS = 100
 _SMALLEST_START = 1e-3
 
 
-@one_of("y")
 def solve(
     bank: Bank,
     y: ArrayLike,
@@ -73,7 +69,7 @@ def solve(
     start: ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
     sample_weight: ArrayLike | None = None,
-) -> Several:
+) -> Solution:
     """Learn the kernel weights of a bank to a certified optimum.
 
     Parameters
@@ -126,29 +122,16 @@ def solve(
     norm = check_norm(p)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    Problem.of(y, C, class_weight, sample_weight)
+    problem = Problem.of(y, C, class_weight, sample_weight)
     bank = check_bank("mkl", bank)
+    check_samples(bank, len(problem.y))
     factors = joint_method.factors_for(bank, method, tol)
-
-    def solved(labels: ArrayLike) -> Solution:
-        problem = Problem.of(labels, C, class_weight, sample_weight)
-        check_samples(bank, len(problem.y))
-        if factors is not None:
-            where = _weight_set(bank.n_kernels, norm)
-            return joint_method.solve(factors, where, problem.loss, tol, max_iter)
-        if norm > 1.0:
-            return _in_a_ball(bank, problem, norm, tol, max_iter, start)
-        return solve_master(bank, problem, tol=tol, start=start, max_iter=max_iter, falls_back=True)
-
-    def solutions(several: Sequence[ArrayLike]) -> list[Solution]:
-        is_shared = factors is not None and len(several) > 1  # rows are kept for the next labels
-        with shared() if is_shared else nullcontext():
-            return [solved(labels) for labels in several]
-
-    return solutions
-
-
-solve_all = all_of(solve)
+    if factors is not None:
+        where = _weight_set(bank.n_kernels, norm)
+        return joint_search.solve(factors, where, problem.loss, tol, max_iter)
+    if norm > 1.0:
+        return _in_a_ball(bank, problem, norm, tol, max_iter, start)
+    return solve_master(bank, problem, tol=tol, start=start, max_iter=max_iter, falls_back=True)
 
 
 def check_norm(p: float | None) -> float:

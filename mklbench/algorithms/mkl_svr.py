@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.certify import Tube
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVR, check_box
-from mklbench.optim import joint_method, svm_dual
+from mklbench.optim import joint_method, joint_search, svm_dual
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.simplex_search import Search
@@ -123,7 +123,7 @@ def solve(
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
         loss = Tube(scaled, limit / unit, tube)
-        found = joint_method.solve(factors, OneSum(bank.n_kernels), loss, tol, max_iter)
+        found = joint_search.solve(factors, OneSum(bank.n_kernels), loss, tol, max_iter)
         return _in_units(found, unit, centre, limit)
     machine = SVR(scaled, box, epsilon=tube, sample_weight=sample_weight)
     svm = InnerSVM(bank, machine, svm_dual.of_targets(scaled, machine.upper, tube))

@@ -19,8 +19,7 @@ from collections.abc import Mapping
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import Bank
-from mklbench.optim import second_stage
-from mklbench.optim.second_stage import Learner
+from mklbench.optim.machines import Learner, losses_of_each, reported
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_share
 
@@ -87,10 +86,10 @@ def solve(
     check_count("seed", seed, minimum=0)
     machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight, sample_weight)
     bank, labels = machine.check("pwmk", bank, y)
-    each = second_stage.losses_of_each("pwmk", bank, labels, machine, folds, seed)
-    accuracies = 1.0 - each.losses
+    losses, calls, seconds = losses_of_each("pwmk", bank, labels, machine, folds, seed)
+    accuracies = 1.0 - losses
     above = accuracies - delta * accuracies.min()
     above[above < _ROUNDING] = 0.0
     weights = above / above.sum() if above.any() else bank.uniform_weights()
     solution = machine.learn(bank, labels, weights)
-    return each.and_then(solution, float(each.losses.min()))
+    return reported(solution, solution.objective, calls, seconds, held_out_loss=float(losses.min()))

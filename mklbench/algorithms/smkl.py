@@ -33,15 +33,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 
-from mklbench import certify
-from mklbench.certify import Bounds, PrimalDualPoint
+from mklbench.certify import Bounds
 from mklbench.certify.sparse import best_weights, cut_bound
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.optim.conic import conic_optimum
 from mklbench.optim.problem import Problem
-from mklbench.optim.svm_value import Objective, Point, check_bank
-from mklbench.penalties.simple import Simplex
+from mklbench.optim.svm_value import Objective, Point, bounds_alone, check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_positive, check_tolerance
 
@@ -191,9 +189,9 @@ class _SparseSearch:
         norm = self._lam * float(weights @ weights)
         if np.count_nonzero(weights) <= self._k and point.objective + norm < self._value:
             a, b = point.trained.dual_coef, point.trained.intercept
-            pair = PrimalDualPoint.of_one_kernel(self._objective.loss, point.outputs, a, b)
+            own = bounds_alone(self._objective.loss, point.outputs, a, b)
             self._best, self._value = point, point.objective + norm
-            self._upper = max(certify.bounds(pair, Simplex()).upper + norm, self._value)
+            self._upper = max(own.upper + norm, self._value)
         self._history.append(
             {
                 "objective": min(self._value, point.objective + norm),

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import KernelOperator
-from mklbench.optim.fixed_kernel import train_svm
+from mklbench.optim.machines import train_svm
 from mklbench.optim.problem import Problem
 from mklbench.solution import Solution
 from mklbench.validation import real_array

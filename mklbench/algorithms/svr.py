@@ -11,7 +11,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import KernelOperator
-from mklbench.optim.fixed_kernel import train_svr
+from mklbench.optim.machines import train_svr
 from mklbench.solution import Solution
 from mklbench.validation import real_array
 

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 
 from mklbench.algorithms import svm
 from mklbench.kernels.base import KernelOperator
-from mklbench.optim import joint_method
-from mklbench.optim.fixed_kernel import train_svm
+from mklbench.optim import joint_method, joint_search
 from mklbench.optim.joint_method import METHODS, Method
+from mklbench.optim.machines import train_svm
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import check_samples
 from mklbench.optim.weight_sets import Given
@@ -82,5 +82,5 @@ def solve(
     factors = joint_method.factors_for(operator, method, svm_tol)
     if factors is not None:
         where = Given(operator.uniform_weights())
-        return joint_method.solve(factors, where, problem.loss, svm_tol, _ITERATIONS)
+        return joint_search.solve(factors, where, problem.loss, svm_tol, _ITERATIONS)
     return train_svm(operator, problem)

@@ -42,7 +42,7 @@ from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, Groups, check_grouping, groups_of
-from mklbench.optim import joint_method
+from mklbench.optim import joint_method, joint_search
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples, settled
@@ -193,7 +193,7 @@ def solve(
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
         where = Grouped(partition, float(q))
-        return joint_method.solve(factors, where, problem.loss, tol, max_iter)
+        return joint_search.solve(factors, where, problem.loss, tol, max_iter)
     A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
     rate = A * math.sqrt(math.log(partition.sizes.max()))
     oracle = _Oracle(Objective(bank, problem), MixedNorm(partition, float(q)))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from mklbench import interruption
+from mklbench.commands.run import run_missing
 from mklbench.experiments.execution.local import Local
-from mklbench.experiments.execution.plan import run_all
-from mklbench.experiments.progress import progress
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.candidate import (
@@ -21,6 +19,8 @@ from mklbench.report.layout.ranking import RULE, rank_methods, tally
 from mklbench.report.loading import load_table
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Ranking
+
+_SHORT_NAMES = {"views": "learning_pays_views"}
 
 
 def compare(
@@ -39,7 +39,7 @@ def compare(
     overrides : sequence of str
         ``algo=mine`` and what else is to differ from its config.
     table_name : str
-        A table that ranks methods, with its records.
+        A table that ranks methods, with its records; "views" is learning_pays_views.
     quick : bool
         Whether only the five cheapest sets are taken.
     jobs : int
@@ -59,12 +59,11 @@ def compare(
         If the method cannot be run in the comparison.
     """
     store.check()
-    table = with_candidate(load_table(table_name), overrides, quick, config_dir)
+    name = _SHORT_NAMES.get(table_name, table_name)
+    table = with_candidate(load_table(name), overrides, quick, config_dir)
     find = CandidateFinder(table, store)
     runs = find.own.runs(slot for slot in table.slots() if slot.column.name == NAME)
-    kept = f"finished splits are kept in {store.path}; the same command goes on from there."
-    with interruption.saying(lambda: kept):
-        run_all(runs, store, executor=Local(jobs), progress=progress("auto", store=store))
+    run_missing(runs, store, Local(jobs))
     report = assemble(table, find)
     assert table.ranking is not None
     print(_described(report, table.ranking))
@@ -107,26 +106,22 @@ def _described(report: Report, ranking: Ranking) -> str:
         for label, (_, found) in zip(map(str, means.index), means.iterrows(), strict=True)
     ]
     ranks = rank_methods(report, ranking)
-    mean_ranks = dict.fromkeys(labels, math.nan)
+    mean_ranks: dict[str, float] = {}
     if ranks is not None:
         mean_ranks = {c.name: rank for c, rank in zip(ranks.columns, ranks.mean_ranks, strict=True)}
-    ahead = scores.lt(scores[NAME], axis=0).sum()
-    behind = scores.gt(scores[NAME], axis=0).sum()
     methods = []
-    for name in sorted(labels, key=lambda name: mean_ranks[name]):
-        rank = "" if math.isnan(mean_ranks[name]) else f"{mean_ranks[name]:.1f}"
-        if name == NAME:
-            methods.append([f"{labels[name]} (yours)", rank])
-            continue
+    for name in sorted(labels, key=lambda name: mean_ranks.get(name, math.inf)):
+        rank = f"{mean_ranks[name]:.1f}" if name in mean_ranks else ""
         outcomes = tally(report, NAME, name, ranking.protocol, metric).text
-        methods.append([labels[name], rank, f"{ahead[name]} / {behind[name]}", outcomes])
+        own = name == NAME
+        methods.append([f"{labels[name]} (yours)", rank] if own else [labels[name], rank, outcomes])
     set_headings = ["set", "yours", "rank", *beside, "best of the others"]
-    method_headings = ["method", "mean rank", "ahead / behind", "better / alike / worse"]
+    method_headings = ["method", "mean rank", "yours better / alike / worse"]
     text = (
         f"{labels[NAME]} beside {len(labels) - 1} methods of the table {report.table.name}, "
         f"accuracy in %\n\n{tabulate(sets, set_headings, disable_numparse=True)}\n\n"
         f"{tabulate(methods, method_headings, disable_numparse=True)}\n\n"
-        "Ahead and behind: on how many sets the mean accuracy of yours is higher or lower. " + RULE
+        f"{RULE}"
     )
     if ranks is not None:
         text += (

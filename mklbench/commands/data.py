@@ -10,9 +10,8 @@ from mklbench import resources, terminal
 from mklbench.data import catalogue
 from mklbench.errors import DataError, unknown
 
-# What a terminal that is too narrow is spared, the first first; and what a column needs at least.
+# What a terminal that is too narrow is spared, the first first.
 _SPARED = ("licence", "title", "classes")
-_LEAST = {"classes": 14, "licence": 10, "title": 14}
 
 # Rows and columns that `show` prints.
 _SHOWN = 6
@@ -23,13 +22,9 @@ def show_list(names: Sequence[str], config_dir: str | None = None) -> str:
     rows = catalogue.list_rows(_configs(names, config_dir))
     columns = ["name", "n", "d", "classes", "where", "licence", "title"]
     body = [[str("" if row[name] is None else row[name]) for name in columns] for row in rows]
+    width = terminal.width(default=120)
     shown, left_out = terminal.table(
-        columns,
-        body,
-        terminal.width(default=120),
-        wraps=_LEAST,
-        spared=_SPARED,
-        numbers=True,
+        columns, body, width, wraps=_SPARED, spared=_SPARED, numbers=True
     )
     if left_out:
         shown += f"\nNo room for {', '.join(name for name in columns if name in left_out)}."

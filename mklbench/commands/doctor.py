@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
-import platform
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from mklbench import __version__, memory
+from mklbench import memory
 from mklbench.data.files import MIRROR_VARIABLE, cache_directory, is_http, mirror_location
 from mklbench.errors import InputError
 from mklbench.experiments import provenance
@@ -45,7 +42,7 @@ def doctor(store: Store) -> int:
         If the store is no directory.
     """
     store.check()
-    found = [each for look in (versions, compiler, blas, cache, mirror) for each in look()]
+    found = [look() for look in (versions, compiler, blas, cache, mirror)]
     found.append(space("store", store.path, "--results-dir"))
     for each in found:
         remedy = f"\n{'':19}-> {each.remedy}" if each.remedy else ""
@@ -56,44 +53,25 @@ def doctor(store: Store) -> int:
     return 1 if n_problems else 0
 
 
-def versions() -> Iterator[Finding]:
-    """Compare the versions of what is always needed with those that are installed."""
-    from packaging.requirements import Requirement
-
-    commit = provenance.git_revision()
-    text = [f"mklbench {__version__}" + (f" ({commit[:8]}{commit[40:]})" if commit else "")]
-    text.append(f"Python {platform.python_version()}")
-    wrong = []
-    for line in importlib.metadata.requires("mklbench") or []:
-        needed = Requirement(line)
-        if needed.marker and not needed.marker.evaluate({"extra": ""}):
-            continue
-        try:
-            version = importlib.metadata.version(needed.name)
-        except importlib.metadata.PackageNotFoundError:
-            wrong.append((f"{needed.name} is not installed", needed))
-            continue
-        text.append(f"{needed.name} {version}")
-        if not needed.specifier.contains(version, prereleases=True):
-            wrong.append((f"{needed.name} {version} is not {needed.specifier}", needed))
-    yield Finding("ok", "versions", ", ".join(text))
-    for sentence, needed in wrong:
-        remedy = f"pip install '{needed.name}{needed.specifier}'"
-        yield Finding("problem", "versions", sentence, remedy)
+def versions() -> Finding:
+    """Say which versions of what does the computing are installed."""
+    named = [f"{name} {version}" for name, version in provenance.versions().items()]
+    if commit := provenance.git_revision():
+        named.append(f"revision {commit[:8]}{commit[40:]}")
+    return Finding("ok", "versions", ", ".join(named))
 
 
-def compiler() -> Iterator[Finding]:
+def compiler() -> Finding:
     """Say which compiler there is."""
     if found := next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None):
-        yield Finding("ok", "compiler", found)
-    else:
-        yield Finding(
-            "note", "compiler", "there is no C++ compiler, which pip builds LIBSVM with",
-            "apt install g++ (Debian), xcode-select --install (macOS), conda install cxx-compiler",
-        )  # fmt: skip
+        return Finding("ok", "compiler", found)
+    return Finding(
+        "note", "compiler", "there is no C++ compiler, which pip builds LIBSVM with",
+        "apt install g++ (Debian), xcode-select --install (macOS), conda install cxx-compiler",
+    )  # fmt: skip
 
 
-def blas() -> Iterator[Finding]:
+def blas() -> Finding:
     """Say which linear algebra there is, and whether its threads fit the processors."""
     import joblib
     from threadpoolctl import threadpool_info
@@ -104,22 +82,20 @@ def blas() -> Iterator[Finding]:
     free = memory.free()
     text += "" if free is None else f", free memory: {memory.in_words(free)}"
     if threads > usable:
-        yield Finding("note", "BLAS", text, f"set OMP_NUM_THREADS={usable}")
-    else:
-        yield Finding("ok", "BLAS", text)
+        return Finding("note", "BLAS", text, f"set OMP_NUM_THREADS={usable}")
+    return Finding("ok", "BLAS", text)
 
 
-def cache() -> Iterator[Finding]:
+def cache() -> Finding:
     """Say where downloads are kept, whether they can be, and how much room there is."""
     directory = cache_directory()
     if os.access(_existing(directory), os.W_OK):
-        yield space("cache", directory, "MKLBENCH_CACHE")
-    else:
-        remedy = "set MKLBENCH_CACHE to a directory that you can write to"
-        yield Finding("problem", "cache", f"{directory} cannot be written", remedy)
+        return space("cache", directory, "MKLBENCH_CACHE")
+    remedy = "set MKLBENCH_CACHE to a directory that you can write to"
+    return Finding("problem", "cache", f"{directory} cannot be written", remedy)
 
 
-def mirror() -> Iterator[Finding]:
+def mirror() -> Finding:
     """Say which mirror is set, and whether it answers."""
     import requests
 
@@ -129,9 +105,9 @@ def mirror() -> Iterator[Finding]:
             requests.head(source, timeout=_PATIENCE)
         elif source is not None:
             next(Path(source).iterdir(), None)
-        yield Finding("ok", "mirror", source or f"{MIRROR_VARIABLE} is not set")
+        return Finding("ok", "mirror", source or f"{MIRROR_VARIABLE} is not set")
     except (InputError, OSError) as error:  # requests raises kinds of the latter
-        yield Finding("problem", "mirror", str(error), f"correct or unset {MIRROR_VARIABLE}")
+        return Finding("problem", "mirror", str(error), f"correct or unset {MIRROR_VARIABLE}")
 
 
 def space(name: str, path: Path, option: str) -> Finding:

@@ -26,12 +26,10 @@ from mklbench import estimators
 from mklbench.commands.run import run_of
 from mklbench.config import RunConfig
 from mklbench.config.callables import arguments, target
-from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.errors import InputError
 from mklbench.estimators.transformers import RawTable
 from mklbench.experiments.files import check_writable_file, reason
-from mklbench.experiments.record import Record
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 from mklbench.kernels.contract import builder_of
@@ -39,15 +37,10 @@ from mklbench.kernels.contract import builder_of
 ENDINGS = (".skops", ".joblib")
 
 
-def export_model(
-    overrides: Sequence[str],
-    *,
-    out: str,
-    split: int | None = None,
-    results_dir: str | None = None,
-    config_dir: str | None = None,
-) -> int:
-    """Fit the model of a run, write it to a file and say what it is; return the exit status.
+def export_model(overrides: Sequence[str], *, out: str, config_dir: str | None = None) -> str:
+    """Fit the model of a run on all rows, write it to a file, and return what it is.
+
+    Its hyperparameters are those that most of the finished splits have chosen.
 
     Parameters
     ----------
@@ -55,12 +48,6 @@ def export_model(
         Those of the run.
     out : str
         The file: ``.skops`` or ``.joblib``.
-    split : int or None, default=None
-        Fit the training part of this split, with its hyperparameters, and compare predictions of
-        its test part with what is recorded; None for all rows, with the hyperparameters that most
-        of the finished splits have chosen.
-    results_dir : str or None, default=None
-        The store; None is that of the overrides.
     config_dir : str or None, default=None
         A directory of the user's own configs.
 
@@ -74,27 +61,23 @@ def export_model(
     check_writable_file("--out", out)
     flags = [] if config_dir is None else ["--config-dir", config_dir]
     (job,) = configs.jobs_of([*overrides, *flags])
-    run = run_of(job)
-    store = Store(results_dir or configs.run_options(job.config).results_dir)
-    store.check()
-    records = [record for record in store.read(run).done if split in (None, record.split)]
-    if not records and (run.config.search.grid or split is not None):
-        what = "no finished split" if split is None else f"no result of split {split}"
-        raise InputError(
-            f"algo={run.algo} with data={run.data} and search={run.search} has {what} in "
-            f"{store.path}, whose hyperparameters could be taken: run it first, with mklbench run."
-        )
-    # What most of the splits have chosen; of several the first.
-    counts = Counter(json.dumps(record.params, sort_keys=True) for record in records)
-    chosen = json.loads(counts.most_common(1)[0][0]) if run.config.search.grid else {}
-    config, data = run.config.with_values(chosen), run.dataset()
-    train, test = (np.arange(len(data.y)), None) if split is None else run.rows(split)
-    pipeline = fitted(run, config, train)
+    run, chosen = run_of(job), {}
+    if run.config.search.grid:
+        store = Store(configs.run_options(job.config).results_dir)
+        store.check()
+        counts = Counter(json.dumps(one.params, sort_keys=True) for one in store.read(run).done)
+        if not counts:
+            raise InputError(
+                f"algo={run.algo} with data={run.data} and search={run.search} has no finished "
+                f"split in {store.path}, whose hyperparameters could be taken: run it first, with "
+                "mklbench run."
+            )
+        chosen = json.loads(counts.most_common(1)[0][0])  # of several the first
+    config, n_rows = run.config.with_values(chosen), len(run.dataset().y)
+    pipeline = fitted(run, config, np.arange(n_rows))
     _write(pipeline, out)
     options = " ".join(f"{k}={v}" for k, v in arguments(config.algo).items() if v is not None)
-    rows = "all" if split is None else f"the training part of split {split},"
-    print(f"Wrote {out}: {type(pipeline[-1]).__name__} on {rows} {len(train)} rows ({options}).")
-    return 0 if test is None else _compare(pipeline, data, test, records[0])
+    return f"Wrote {out}: {type(pipeline[-1]).__name__} on all {n_rows} rows ({options})."
 
 
 def fitted(run: Run, config: RunConfig, rows: NDArray[np.int64]) -> Pipeline:
@@ -176,18 +159,3 @@ def _write(pipeline: Pipeline, out: str) -> None:
         )
     except OSError as error:
         raise InputError(f"--out={out} cannot be written: {reason(error)}.") from error
-
-
-def _compare(pipeline: Pipeline, data: Dataset, test: NDArray[np.int64], record: Record) -> int:
-    """Say how the model does on the test part, and whether that is what was recorded."""
-    predicted = pipeline.predict(data.X[test])
-    if data.targets is None:
-        what, recorded = "accuracy", record.accuracy
-        found = float(np.mean(predicted == np.asarray(data.classes)[data.y[test]]))
-    else:
-        what, recorded = "rmse", record.rmse
-        found = float(np.sqrt(np.mean(np.square(predicted - data.targets[test]))))
-    is_same = recorded is not None and bool(np.isclose(found, recorded, rtol=1e-6, atol=1e-9))
-    said = "as recorded" if is_same else f"but {recorded} is recorded"
-    print(f"Its {what} on the test part is {found:.4f}, {said}.")
-    return 0 if is_same else 1

@@ -1,4 +1,4 @@
-"""The command line in one table: what each command takes, and the function that it calls.
+"""The command line: what each command takes, and the function that it calls.
 
 Only the standard library is imported here, as in `mklbench.cli`; each command is imported when it
 is called.
@@ -11,7 +11,6 @@ import importlib
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,39 +21,15 @@ from mklbench.report.formats import FORMATS
 LISTS = ("algos", "kernels", "data", "splits", "searches", "executors", "tables")
 STORE = "results/store"
 
-Argument = tuple[tuple[str, ...], dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Command:
-    """A command of the program.
-
-    Attributes
-    ----------
-    summary : str
-        What it does, in a line.
-    calls : str
-        Module and name of its function below `mklbench.commands`. It is called with the arguments
-        by their names, and returns the exit status, a text to be printed, or the file it wrote.
-    takes : sequence of Argument
-        Its arguments, as `argparse` is given them.
-    epilog : str
-        What else its help says.
-    """
-
-    summary: str
-    calls: str
-    takes: Sequence[Argument] = ()
-    epilog: str = ""
-
-
-def _argument(*names: str, **options: Any) -> Argument:
-    return names, options
-
-
-def _flag(*names_and_meaning: str, **options: Any) -> Argument:
-    *names, meaning = names_and_meaning
-    return tuple(names), {"action": "store_true", "help": meaning, **options}
+# Commands that have commands of their own.
+PARENTS = {
+    "data": "list, fetch, verify or show data sets",
+    "export": "write the model of a run for use elsewhere",
+}
+_EXECUTORS = (
+    "executor=local (the default), slurm or dask says where to run, with options such as "
+    "executor.partition=cpu; mklbench list executors shows the executors."
+)
 
 
 def _number(kind: type, what: str, least: float, most: float = 1e9) -> Callable[[str], Any]:
@@ -78,218 +53,27 @@ def _store(directory: str) -> Any:
     return Store(directory)
 
 
-_SPLIT = _number(int, "the number of a split: 0, 1, 2, ...", 0)
-_CONFIG_DIR = _argument("--config-dir", metavar="DIR", help="your own configs: algo/, data/, ...")
-_STORE = _argument(
-    "--results-dir", dest="store", type=_store, default=STORE, metavar="DIR",
-    help=f"the store; default: {STORE}",
-)  # fmt: skip
-_STORE_OF_RUN = _argument(
-    "--results-dir", metavar="DIR", help="the store; default: that of the overrides"
-)
-_RECORDED = _flag("--recorded", "show the recorded results instead of those in the store")
-_JOBS = _argument(
-    "--jobs", type=_number(int, "a whole number from 1 to 1024", 1, 1024), default=1, metavar="N",
-    help="the number of worker processes",
-)  # fmt: skip
-_OVERRIDES = _argument("overrides", nargs="*", metavar="OVERRIDE", help="as for mklbench run")
-_POSITION = [
-    _argument(f"--{what}", metavar="NAME", help=f"only this {meaning}, by its name or label")
-    for what, meaning in (("row", "data set"), ("column", "method"), ("protocol", "protocol"))
-]
-_EXECUTORS = (
-    "executor=local (the default), slurm or dask says where to run, with options such as "
-    "executor.partition=cpu; mklbench list executors shows the executors."
-)
-_DATA_SETS = (_argument("names", nargs="*", metavar="NAME", help="default: all"), _CONFIG_DIR)
-
-# Commands that have commands of their own.
-PARENTS = {
-    "data": "list, fetch, verify or show data sets",
-    "export": "write the model of a run for use elsewhere",
-}
-COMMANDS = {
-    "run": Command(
-        "run one algorithm on one data set, or with -m a sweep (options are Hydra overrides)",
-        "run.run",
-    ),
-    "table": Command(
-        "print a paper's table from what has been run",
-        "show.table",
-        [
-            _argument("name", metavar="TABLE", help="as in `mklbench list tables`"),
-            _argument(
-                "--format", dest="fmt", choices=FORMATS, default="md", help="default: md"
-            ),
-            _argument("--out", metavar="FILE", help="write the table there, do not print it"),
-            _flag("--all", "also what was tried beyond the paper's table", dest="whole"),
-            *_POSITION, _RECORDED, _STORE, _CONFIG_DIR,
-        ],
-    ),
-    "reproduce": Command(
-        "run what the tables need, then write them",
-        "reproduce.reproduce",
-        [
-            _argument("names", nargs="*", metavar="TABLE", help="default: every table"),
-            _JOBS, *_POSITION,
-            _argument(
-                "--splits", type=_number(int, "a number of splits: 1, 2, 3, ...", 1), metavar="N",
-                help="only the first N splits",
-            ),
-            _flag("--dry-run", "say what would be run, and run nothing", instead=True),
-            _flag("--write-only", "write what is finished, and run nothing", instead=True),
-            _argument(
-                "--minutes", type=_number(float, "a number of minutes > 0", 1e-9), metavar="N",
-                instead=True,
-                help="rerun as many recorded splits as fit into N minutes, say what has moved, and "
-                "write how many splits confirm each position",
-            ),
-            _flag(
-                "--list", "print the positions with the time and the command of each, and run "
-                "nothing", dest="positions", instead=True,
-            ),
-            _flag(
-                "--from-records",
-                "take over finished splits from the records in --out-dir instead of running them",
-            ),
-            _argument(
-                "--out-dir", dest="results_dir", metavar="DIR",
-                help="where tables, figures and records are written; default: results, or with "
-                "--minutes results/reproduced, which also keeps the splits",
-            ),
-            _STORE, _CONFIG_DIR,
-        ],
-        _EXECUTORS,
-    ),
-    "status": Command(
-        "say which runs of the store are done, running, failed or waiting",
-        "status.status",
-        [
-            _argument(
-                "--watch", type=_number(float, "a number of seconds > 0", 1e-9), nargs="?",
-                const=10.0, metavar="SECONDS",
-                help="keep showing it on the terminal until Ctrl-C, every so many seconds; "
-                "default: 10",
-            ),
-            _STORE,
-        ],
-    ),
-    "redo": Command(
-        "forget a run, a split or failures, so that they are run again",
-        "redo.redo",
-        [
-            _OVERRIDES,
-            _flag("-m", "--multirun", "the overrides are those of a sweep", dest="sweep"),
-            _flag("--failed", "forget only failures and timeouts"),
-            _argument(
-                "--split", dest="splits", type=_SPLIT, action="append", default=[], metavar="N",
-                help="forget only this split; may be given several times",
-            ),
-            _STORE_OF_RUN, _CONFIG_DIR,
-        ],
-        "The overrides name the runs; without them, --failed means every run of the store.",
-    ),
-    "export model": Command(
-        "fit the model of a run as an estimator of scikit-learn, and write it to a file",
-        "export.export_model",
-        [
-            _OVERRIDES,
-            _argument(
-                "--out", required=True, metavar="FILE", help="a .skops or .joblib file to write"
-            ),
-            _argument(
-                "--split", type=_SPLIT, metavar="N",
-                help="fit the training part of this split, and compare with what is recorded of "
-                "its test part; default: all rows",
-            ),
-            _STORE_OF_RUN, _CONFIG_DIR,
-        ],
-    ),
-    "data list": Command(
-        "list the data sets: size, classes, origin, and whether they are at hand",
-        "data.show_list", _DATA_SETS,
-    ),
-    "data fetch": Command("download data sets into the cache", "data.fetch", _DATA_SETS),
-    "data verify": Command(
-        "read data sets and compare their content with the published digests",
-        "data.verify", _DATA_SETS,
-    ),
-    "data show": Command(
-        "show what is understood of your own data, and the first rows",
-        "data.show",
-        [
-            _argument(
-                "overrides", nargs="+", metavar="OVERRIDE", help="data=csv data.path=mine.csv"
-            ),
-            _CONFIG_DIR,
-        ],
-    ),
-    "list": Command(
-        "list the choices of a config group",
-        "show.choices", [_argument("what", choices=LISTS), _CONFIG_DIR],
-    ),
-    "plot": Command(
-        "draw a paper's figure from what has been run",
-        "show.plot",
-        [
-            _argument("name", metavar="FIGURE", help="one of the figures of the tables"),
-            _argument("--out", metavar="FILE", help="a .png, .pdf or .svg file"),
-            _RECORDED, _STORE, _CONFIG_DIR,
-        ],
-    ),
-    "report": Command(
-        "write everything that is recorded as one HTML page",
-        "show.report",
-        [
-            _argument(
-                "--out", default="report.html", metavar="FILE", help="default: report.html"
-            ),
-            _argument(
-                "--results-dir", metavar="DIR",
-                help="a store of your own, to be shown beside the recorded results",
-            ),
-            _CONFIG_DIR,
-        ],
-    ),
-    "check": Command(
-        "rerun a fast part and compare with the recorded numbers",
-        "check.check",
-        [
-            _argument(
-                "names", nargs="*", metavar="TABLE", help="default: everything that it covers"
-            ),
-            _JOBS,
-            _flag(
-                "--record",
-                "write what the check compares with: from the records of the tables, and from a "
-                "cheap run of each algorithm that no table has",
-            ),
-            _argument(
-                "--recorded", dest="results_dir", metavar="DIR",
-                help="the recorded results; default: those of the program",
-            ),
-        ],
-        _EXECUTORS,
-    ),
-    "compare": Command(
-        "run a method on many data sets, and rank it among all recorded ones",
-        "compare.compare",
-        [
-            _OVERRIDES,
-            _argument(
-                "--table", dest="table_name", metavar="TABLE", default="all_methods",
-                help="a recorded comparison; default: all_methods",
-            ),
-            _flag("--quick", "five cheap data sets instead of all"),
-            _JOBS, _STORE, _CONFIG_DIR,
-        ],
-        "Data, splits and folds are those of the comparison, and so are the grid of C and the "
-        "kernels, unless overrides name others.",
-    ),
-    "doctor": Command(
-        "say what this machine offers, what is wrong, and what slows it down",
-        "doctor.doctor", [_STORE],
-    ),
+_AS_FOR_RUN = "as for mklbench run"
+_POSITION = ("--row", "--column", "--protocol")
+# What several commands take.
+_SHARED: dict[str, dict[str, Any]] = {
+    "overrides": {"nargs": "*", "metavar": "OVERRIDE", "help": _AS_FOR_RUN},
+    "--row": {"metavar": "NAME", "help": "only this data set, by its name or label"},
+    "--column": {"metavar": "NAME", "help": "only this method, by its name or label"},
+    "--protocol": {"metavar": "NAME", "help": "only this protocol, by its name or label"},
+    "--recorded": {
+        "action": "store_true",
+        "help": "show the recorded results instead of those in the store",
+    },
+    "--jobs": {
+        "type": _number(int, "a whole number from 1 to 1024", 1, 1024), "default": 1,
+        "metavar": "N", "help": "the number of worker processes",
+    },
+    "--results-dir": {
+        "dest": "store", "type": _store, "default": STORE, "metavar": "DIR",
+        "help": f"the store; default: {STORE}",
+    },
+    "--config-dir": {"metavar": "DIR", "help": "your own configs: algo/, data/, ..."},
 }  # fmt: skip
 
 
@@ -298,6 +82,11 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
+
+    def share(self, *names: str) -> None:
+        """Take arguments as other commands do."""
+        for name in names:
+            self.add_argument(name, **_SHARED[name])
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         # argparse lists the choices in the words of the Python version, and suggests none.
@@ -319,26 +108,185 @@ def parsers() -> dict[str, Parser]:
     whole.add_argument("--version", action="version", version=f"mklbench {__version__}")
     children = {"": whole.add_subparsers(required=True, metavar="COMMAND", dest="command")}
     for name, summary in PARENTS.items():
-        under = children[""].add_parser(name, help=summary, description=summary)
-        children[name] = under.add_subparsers(required=True, metavar="ACTION", dest="action")
+        parent = children[""].add_parser(name, help=summary, description=summary)
+        children[name] = parent.add_subparsers(required=True, metavar="ACTION", dest="action")
     made = {"": whole}
-    for name, command in COMMANDS.items():
-        parent, _, own = name.rpartition(" ")
-        made[name] = children[parent].add_parser(
-            own, help=command.summary, description=command.summary, epilog=command.epilog
-        )
-        exclusive = None
-        for names, options in command.takes:
-            kept = {key: value for key, value in options.items() if key != "instead"}
-            target: Any = made[name]
-            if "instead" in options:
-                exclusive = target = exclusive or target.add_mutually_exclusive_group()
-            target.add_argument(*names, **kept)
+
+    def add(name: str, calls: str, summary: str, epilog: str = "") -> Parser:
+        above, _, own = name.rpartition(" ")
+        command = children[above].add_parser(own, help=summary, description=summary, epilog=epilog)
+        command.set_defaults(calls=calls)
+        made[name] = command
+        return command
+
+    for commands in (_of_runs, _of_tables, _of_data, _of_the_program):
+        commands(add)
     return made
 
 
-def parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Return the command, and what its arguments are.
+# Adds a command: its name, the function that it calls, what it does, and what else its help says.
+# The function, a module and a name below `mklbench.commands`, is called with the arguments by their
+# names, and returns the exit status, a text to be printed, or the file that it wrote.
+Add = Callable[..., Parser]
+
+
+def _of_runs(add: Add) -> None:
+    add(
+        "run",
+        "run.run",
+        "run one algorithm on one data set, or with -m a sweep (options are Hydra overrides)",
+    )
+    takes = add(
+        "status",
+        "status.status",
+        "say which runs of the store are done, running, failed or waiting",
+    )
+    takes.share("--results-dir")
+    takes = add("redo", "redo.redo", "forget a run or a split, so that it is run again")
+    takes.add_argument("overrides", nargs="+", metavar="OVERRIDE", help=_AS_FOR_RUN)
+    takes.add_argument(
+        "-m", "--multirun", dest="sweep", action="store_true",
+        help="the overrides are those of a sweep",
+    )  # fmt: skip
+    takes.add_argument(
+        "--split", dest="splits", action="append", default=[], metavar="N",
+        type=_number(int, "the number of a split: 0, 1, 2, ...", 0),
+        help="forget only this split; may be given several times",
+    )  # fmt: skip
+    takes.share("--config-dir")
+    takes = add(
+        "export model",
+        "export.export_model",
+        "fit the model of a run as an estimator of scikit-learn, and write it to a file",
+    )
+    takes.share("overrides")
+    takes.add_argument(
+        "--out", required=True, metavar="FILE", help="a .skops or .joblib file to write"
+    )
+    takes.share("--config-dir")
+    takes = add(
+        "compare",
+        "compare.compare",
+        "run a method on many data sets, and rank it among all recorded ones",
+        "Data, splits and folds are those of the comparison, and so are the grid of C and the "
+        "kernels, unless overrides name others.",
+    )
+    takes.share("overrides")
+    takes.add_argument(
+        "--table", dest="table_name", metavar="TABLE", default="all_methods",
+        help="a recorded comparison, such as learning_pays, or views; default: all_methods",
+    )  # fmt: skip
+    takes.add_argument("--quick", action="store_true", help="five cheap data sets instead of all")
+    takes.share("--jobs", "--results-dir", "--config-dir")
+
+
+def _of_tables(add: Add) -> None:
+    takes = add("table", "show.table", "print a paper's table from what has been run")
+    takes.add_argument("name", metavar="TABLE", help="as in `mklbench list tables`")
+    takes.add_argument("--format", dest="fmt", choices=FORMATS, default="md", help="default: md")
+    takes.add_argument("--out", metavar="FILE", help="write the table there, do not print it")
+    takes.add_argument(
+        "--all", dest="whole", action="store_true",
+        help="also what was tried beyond the paper's table",
+    )  # fmt: skip
+    takes.share(*_POSITION, "--recorded", "--results-dir", "--config-dir")
+    takes = add(
+        "reproduce", "reproduce.reproduce", "run what the tables need, then write them", _EXECUTORS
+    )
+    takes.add_argument("names", nargs="*", metavar="TABLE", help="default: every table")
+    takes.share("--jobs", *_POSITION)
+    takes.add_argument(
+        "--splits", type=_number(int, "a number of splits: 1, 2, 3, ...", 1), metavar="N",
+        help="only the first N splits",
+    )  # fmt: skip
+    instead = takes.add_mutually_exclusive_group()
+    instead.add_argument(
+        "--dry-run", action="store_true", help="say what would be run, and run nothing"
+    )
+    instead.add_argument(
+        "--write-only", action="store_true", help="write what is finished, and run nothing"
+    )
+    instead.add_argument(
+        "--minutes", type=_number(float, "a number of minutes > 0", 1e-9), metavar="N",
+        help="rerun as many recorded splits as fit into N minutes, say what has moved, and write "
+        "how many splits confirm each position",
+    )  # fmt: skip
+    instead.add_argument(
+        "--list", dest="positions", action="store_true",
+        help="print the positions with the time and the command of each, and run nothing",
+    )  # fmt: skip
+    takes.add_argument(
+        "--from-records", action="store_true",
+        help="take over finished splits from the records in --out-dir instead of running them",
+    )  # fmt: skip
+    takes.add_argument(
+        "--out-dir", dest="results_dir", metavar="DIR",
+        help="where tables, figures and records are written; default: results, or with --minutes "
+        "results/reproduced, which also keeps the splits",
+    )  # fmt: skip
+    takes.share("--results-dir", "--config-dir")
+    takes = add("plot", "show.plot", "draw a paper's figure from what has been run")
+    takes.add_argument("name", metavar="FIGURE", help="one of the figures of the tables")
+    takes.add_argument("--out", metavar="FILE", help="a .png, .pdf or .svg file")
+    takes.share("--recorded", "--results-dir", "--config-dir")
+    takes = add("report", "show.report", "write everything that is recorded as one HTML page")
+    takes.add_argument("--out", default="report.html", metavar="FILE", help="default: report.html")
+    takes.add_argument(
+        "--results-dir", metavar="DIR",
+        help="a store of your own, to be shown beside the recorded results",
+    )  # fmt: skip
+    takes.share("--config-dir")
+    takes = add(
+        "check",
+        "check.check",
+        "rerun a fast part and compare with the recorded numbers",
+        _EXECUTORS,
+    )
+    takes.add_argument(
+        "names", nargs="*", metavar="TABLE", help="default: everything that it covers"
+    )
+    takes.share("--jobs")
+    takes.add_argument(
+        "--record", action="store_true",
+        help="write what the check compares with: from the records of the tables, and from a "
+        "cheap run of each algorithm that no table has",
+    )  # fmt: skip
+    takes.add_argument(
+        "--recorded", dest="results_dir", metavar="DIR",
+        help="the recorded results; default: those of the program",
+    )  # fmt: skip
+
+
+def _of_data(add: Add) -> None:
+    for name, calls, summary in (
+        ("list", "show_list", "list the data sets: size, classes, and whether they are at hand"),
+        ("fetch", "fetch", "download data sets into the cache"),
+        ("verify", "verify", "read data sets and compare their content with published digests"),
+    ):
+        takes = add(f"data {name}", f"data.{calls}", summary)
+        takes.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+        takes.share("--config-dir")
+    takes = add(
+        "data show", "data.show", "show what is understood of your own data, and the first rows"
+    )
+    takes.add_argument(
+        "overrides", nargs="+", metavar="OVERRIDE", help="data=csv data.path=mine.csv"
+    )
+    takes.share("--config-dir")
+
+
+def _of_the_program(add: Add) -> None:
+    takes = add("list", "show.choices", "list the choices of a config group")
+    takes.add_argument("what", choices=LISTS)
+    takes.share("--config-dir")
+    takes = add(
+        "doctor", "doctor.doctor", "say what this machine offers, what is wrong, and what slows it"
+    )
+    takes.share("--results-dir")
+
+
+def parse(arguments: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments of a command by their names, and the command and what it calls.
 
     Raises
     ------
@@ -348,10 +296,10 @@ def parse(arguments: Sequence[str]) -> tuple[str, dict[str, Any]]:
     made = parsers()
     words = arguments[: 2 if arguments[0] in PARENTS else 1]
     command = " ".join(words)
-    if command not in COMMANDS:  # it helps, or says what is wrong
+    if command not in made:  # it helps, or says what is wrong
         made[""].parse_args(arguments)
     # Words may stand between the flags.
-    return command, vars(made[command].parse_intermixed_args(arguments[len(words) :]))
+    return vars(made[command].parse_intermixed_args(arguments[len(words) :]))
 
 
 def read(arguments: Sequence[str]) -> tuple[Callable[..., int | str | Path], dict[str, Any]]:
@@ -362,15 +310,15 @@ def read(arguments: Sequence[str]) -> tuple[Callable[..., int | str | Path], dic
     InputError
         As `parse`, and for an executor that cannot be used.
     """
-    command, given = parse(arguments)
-    if "names" in given and "jobs" in given:
-        _take_executor(given, command)
+    given = parse(arguments)
+    module, _, name = given.pop("calls").partition(".")
+    if module in ("reproduce", "check"):
+        _take_executor(given, module)
     if "row" in given:
         from mklbench.report.table.part import TableSelection
 
         limits = [given.pop(name, None) for name in ("row", "column", "protocol", "splits")]
         given["selection"] = TableSelection(*limits)
-    module, _, name = COMMANDS[command].calls.partition(".")
     return getattr(importlib.import_module(f"mklbench.commands.{module}"), name), given
 
 
@@ -409,7 +357,7 @@ def complete(arguments: Sequence[str]) -> int:
     if line.endswith(" ") or not words:
         words.append("")
     takes_tables = words[0] in ("table", "reproduce", "check")
-    names = COMMANDS if len(words) == 1 else table_names() if takes_tables else ()
+    names = list(parsers())[1:] if len(words) == 1 else table_names() if takes_tables else ()
     found = [name for name in names if name.startswith(words[-1])]
     print(("\n" if shell == "fish" else " ").join(found))
     return 0

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mklbench import interruption, resources
+from mklbench import resources
+from mklbench.commands.run import run_missing
 from mklbench.errors import InputError
 from mklbench.experiments.execution.local import Local
-from mklbench.experiments.execution.plan import Executor, run_all
+from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.files import check_writable_directory
-from mklbench.experiments.progress import counting, progress
+from mklbench.experiments.progress import counting
 from mklbench.experiments.records import Layers, RecordFile, record_path, write_sums
-from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.estimate import describe_work, estimate_text, outstanding_work
@@ -61,10 +61,9 @@ def reproduce(
         First take the finished splits over into the store that are recorded in
         `results_dir`, of runs that have not changed since; so a run goes on on another machine.
     write_only : bool, default=False
-        Run nothing, and write the tables and records of what is finished; also while
-        another process runs them. With `from_records` nothing is taken over: the tables are written
-        from the records and the store together, and records to which the store adds nothing stay
-        as they are, to the byte.
+        Run nothing, and write the tables and records of what is finished, in the store or else in
+        the records of `results_dir`; also while another process runs them. Records to which the
+        store adds nothing stay as they are, to the byte.
     minutes : float or None, default=None
         Repeat recorded splits for so long instead, see `confirm`.
     positions : bool, default=False
@@ -86,8 +85,7 @@ def reproduce(
     Raises
     ------
     InputError
-        If a table or position is not known, something cannot be written, or `write_only` would
-        put fewer finished splits in the place of more.
+        If a table or position is not known, or something cannot be written.
     """
     if minutes is not None:
         if selection or from_records or executor is not None:
@@ -101,15 +99,10 @@ def reproduce(
     if positions:
         return print_positions(names, selection, results_dir, config_dir)
     store.check()
-    if write_only and selection:
-        raise InputError(
-            "--write-only writes whole tables: leave --row, --column, --protocol and --splits out, "
-            "or see mklbench table, which prints a part."
-        )
     results = Path(results_dir)
     tables = _tables(names, selection, config_dir)
-    earlier = _record_files(results / "records", tables)
-    taken_over = earlier if from_records else {}
+    takes_over = from_records or write_only
+    taken_over = _record_files(results / "records", tables) if takes_over else {}
     finders = [
         RunFinder(store, recorded=taken_over.get(table.name), n_splits=selection.n_splits)
         for table in tables
@@ -125,15 +118,13 @@ def reproduce(
         return 0
     if not selection:
         check_writable_directory("--out-dir", results_dir)  # before hours of work, not after
-    refused: dict[str | None, str] = {}
     if not write_only:
         for file in taken_over.values():
             n_splits = copy_records(runs, file, store)
             print(f"{n_splits} finished splits taken over from {file.path}", flush=True)
-        refused = _run(runs, store, executor or Local(jobs))
-    elif not from_records:
-        for file in earlier.values():
-            _check_nothing_is_lost(runs, file, store)
+        for one in run_missing(runs, store, executor or Local(jobs)):
+            if one.error is not None:
+                print(f"mklbench: error: {one.run.label}: {one.error}", file=sys.stderr)
     if selection:
         reports = [assemble(table, finder) for table, finder in found]
     else:
@@ -141,7 +132,7 @@ def reproduce(
         write_sums(results / "records")
     for report in reports:
         shown = render(report, "md") if selection else _outcome(report, results)
-        print("\n".join([shown, *_unfinished(report, refused)]))
+        print("\n".join([shown, *_unfinished(report)]))
     if selection:
         print(f"This is a part: {results / 'tables'} has whole tables and was not written.")
     return 1 if any(report.unfinished for report in reports) else 0
@@ -203,22 +194,6 @@ def _measured_before(results: Path, tables: Sequence[PaperTable]) -> list[Record
     return [file for at in places for file in _record_files(at / "records", tables).values()]
 
 
-def _run(runs: Sequence[Run], store: Store, executor: Executor) -> dict[str | None, str]:
-    """Run what is missing; return by key the sentences of the runs that were refused."""
-    kept = (
-        f"finished splits are kept in {store.path}; the same command goes on from there, "
-        "and with --write-only it writes what there is."
-    )
-    with interruption.saying(lambda: kept):
-        ended = run_all(runs, store, executor=executor, progress=progress("auto", store=store))
-    refused: dict[str | None, str] = {}
-    for one in ended:
-        if one.error is not None:
-            with suppress(InputError):  # without its data a run has no key; its place says why
-                refused[one.run.key] = one.error
-    return refused
-
-
 def _record_files(directory: Path, tables: Sequence[PaperTable]) -> dict[str, RecordFile]:
     """Return the records in `directory` of those tables that have any, by table."""
     paths = {table.name: record_path(directory, table.name) for table in tables}
@@ -233,18 +208,6 @@ def _write(table: PaperTable, finder: RunFinder, store: Store, results: Path) ->
     return write_results(table, finder, results, has_records=has_records)
 
 
-def _check_nothing_is_lost(runs: Sequence[Run], earlier: RecordFile, store: Store) -> None:
-    n_lost = 0
-    for run in runs:
-        recorded = {record.split for record in earlier.read(earlier.as_recorded(run)).done}
-        n_lost += len(recorded.intersection(store.read(run).missing))
-    if n_lost:
-        raise InputError(
-            f"--write-only would lose {n_lost} finished splits in {earlier.path} that {store.path} "
-            "does not have: add --from-records to take them over, or give another --out-dir."
-        )
-
-
 def _outcome(report: Report, results: Path) -> str:
     """Say where a table was written, and how many of its runs are done."""
     n_runs = len(report.slots)
@@ -254,10 +217,9 @@ def _outcome(report: Report, results: Path) -> str:
     )
 
 
-def _unfinished(report: Report, refused: Mapping[str | None, str]) -> Iterator[str]:
+def _unfinished(report: Report) -> Iterator[str]:
     """Say of each run that is not done why."""
     for slot, found in report.unfinished:
-        message = found.message or refused.get(found.key, "")
-        reason = f": {message}" if message else ""
+        reason = f": {found.message}" if found.message else ""
         n_done = f"{len(found.done)}/{found.n_splits} splits"
         yield f"  {' '.join(slot.place)}: {found.status}, {n_done}{reason}"

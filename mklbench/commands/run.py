@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,8 @@ from mklbench import interruption, multiclass
 from mklbench.config import ComposedRun, RunOptions
 from mklbench.errors import InputError
 from mklbench.experiments.evaluation import decision_again
-from mklbench.experiments.execution.plan import run_all
-from mklbench.experiments.files import check_writable_file, reason
+from mklbench.experiments.execution.plan import Executor, run_all
+from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.progress import progress
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RunRecords, border_text
@@ -26,7 +26,7 @@ from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 from mklbench.extras import missing
 from mklbench.grids import AUTO
-from mklbench.resources import write_atomically
+from mklbench.report.formats import write_result
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -57,29 +57,53 @@ def run_of(job: ComposedRun) -> Run:
     return Run(configs.run_config(job.config, job.overrides))
 
 
+def run_missing(
+    runs: Sequence[Run], store: Store, executor: Executor, shown: str = "auto"
+) -> list[RunRecords]:
+    """Run what the store lacks, and return all that it has; who interrupts hears what is kept.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        What is asked for.
+    store : Store
+        Where records are kept.
+    executor : Executor
+        Takes the steps.
+    shown : str, default="auto"
+        How the progress is shown.
+    """
+    kept = f"finished splits are kept in {store.path}; the same command goes on from there."
+    with interruption.saying(kept):
+        return run_all(runs, store, executor=executor, progress=progress(shown, store=store))
+
+
 class _Runs:
     """What has been run: the jobs of one command, which a sweeper may give in several batches."""
 
     def __init__(self) -> None:
         self.options: RunOptions | None = None
         self.results: list[RunRecords] = []
+        self._as_given: dict[str, float] = {}  # C by algorithm, where nobody has chosen it
 
     def __call__(self, jobs: Sequence[ComposedRun]) -> list[float]:
         """Run jobs, and return their mean accuracies, or of real targets their mean RMSE."""
         runs = []
         for job in jobs:
             self._take_options(configs.run_options(job.config))
-            runs.append(run_of(job))
+            runs.append(run := run_of(job))
+            typed = {text.lstrip("+").partition("=")[0] for text in job.overrides}
+            if "C" in run.config.algo and not (
+                run.config.search.grid or typed & {"algo.C", "search"}
+            ):
+                self._as_given[run.algo] = run.config.algo["C"]
         assert self.options is not None
         for option in ("out", "predictions"):
             if (path := getattr(self.options, option)) is not None:
                 check_writable_file(option, path)
-        store = Store(self.options.results_dir)
         executor = configs.executor(self.options.executor, self.options.jobs, self.options.timeout)
-        kept = f"finished splits are kept in {store.path}; the same command goes on from there."
-        with interruption.saying(lambda: kept):
-            shown = progress(self.options.progress, store=store)
-            results = run_all(runs, store, executor=executor, progress=shown)
+        store = Store(self.options.results_dir)
+        results = run_missing(runs, store, executor, self.options.progress)
         self.results += results
         return [_mean(result) for result in results]
 
@@ -104,7 +128,7 @@ class _Runs:
         if self.options.predictions is not None:
             _write_predictions(self.options.predictions, usable)
         print(summary(usable))
-        for sentence in (*_borders(usable), *_published(usable)):
+        for sentence in (*_not_searched(self._as_given), *_borders(usable), *_published(usable)):
             print(sentence)
         rows = "" if out is None else f"   Rows: {out}"
         print(f"Records: {Store(self.options.results_dir).path}{rows}")
@@ -122,6 +146,13 @@ def _mean(result: RunRecords) -> float:
     ]
     known = [value for value in measured if value is not None]
     return fmean(known) if known else math.nan
+
+
+def _not_searched(as_given: dict[str, float]) -> Iterator[str]:
+    """Yield which C was neither set nor searched: with another scale of kernels it may be bad."""
+    if as_given:
+        values = ", ".join(f"{value:g} of {name}" for name, value in as_given.items())
+        yield f"C is the config's, {values}: search=cv chooses it inside the training part."
 
 
 def _borders(results: list[RunRecords]) -> Iterator[str]:
@@ -147,10 +178,8 @@ def _published(results: list[RunRecords]) -> Iterator[str]:
 
 def _write(path: str, results: list[RunRecords]) -> None:
     """Write the rows as CSV, or the summary as a table in LaTeX."""
-    try:
-        write_atomically(path, _latex(results) if path.endswith(".tex") else csv_text(results))
-    except OSError as error:
-        raise InputError(f"out={path} cannot be written: {reason(error)}.") from error
+    text = _latex(results) if path.endswith(".tex") else csv_text(results)
+    write_result(Path(path), text.encode())
 
 
 def _latex(results: list[RunRecords]) -> str:
@@ -175,15 +204,9 @@ def _write_predictions(path: str, results: list[RunRecords]) -> None:
     done = [(one.run, record) for one in results for record in one.records if record.is_done]
     frames = [_predicted(run, record) for run, record in done]
     frame = pd.concat(frames) if frames else pd.DataFrame()
-    try:
-        if path.endswith(".csv"):
-            write_atomically(path, frame.to_csv(index=False))
-        else:
-            buffer = io.BytesIO()
-            frame.to_parquet(buffer, index=False)
-            write_atomically(path, buffer.getvalue())
-    except OSError as error:
-        raise InputError(f"predictions={path} cannot be written: {reason(error)}.") from error
+    as_csv = path.endswith(".csv")
+    content = frame.to_csv(index=False).encode() if as_csv else frame.to_parquet(index=False)
+    write_result(Path(path), content)
 
 
 def _predicted(run: Run, record: Record) -> DataFrame:

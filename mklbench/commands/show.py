@@ -98,18 +98,12 @@ def plot(
     InputError
         If there is no such figure, a run of it is not done, or the file cannot be written.
     """
-    if out is not None:  # before all tables are read
-        _check_picture(Path(out))
     paper_table, figure = _figure(name, config_dir)
     path = Path(out if out is not None else f"{figure.name}.png")
-    _check_picture(path)
-    write_figure(assembled(paper_table, store, recorded), figure, [path])
-    return path
-
-
-def _check_picture(path: Path) -> None:
     check_picture(path)
     check_writable_file("--out", path)
+    write_figure(assembled(paper_table, store, recorded), figure, [path])
+    return path
 
 
 def _figure(name: str, config_dir: str | None) -> tuple[PaperTable, Figure]:

@@ -3,67 +3,25 @@
 from __future__ import annotations
 
 import datetime
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from mklbench import terminal
-from mklbench.errors import InputError
 from mklbench.experiments.execution import slurm
 from mklbench.experiments.execution.overview import RunOverview, overview
 from mklbench.experiments.rows import choices_of, differences
 from mklbench.experiments.store import Store, traceback_of
 
-if TYPE_CHECKING:
-    from rich.console import Console
 
-
-def status(store: Store, watch: float | None = None) -> int:
-    """Print how far each run of a store is, who runs what, and what has failed.
-
-    Parameters
-    ----------
-    store : Store
-        The store.
-    watch : float or None, default=None
-        Show it on a terminal again and again, every so many seconds.
+def status(store: Store) -> str:
+    """Return how far each run of a store is, who runs what, and what has failed.
 
     Raises
     ------
     InputError
-        If what is there is no directory, or nobody can watch.
+        If what is there is no directory.
     """
-    if watch is None:
-        print("\n".join(_said(store)))
-        return 0
-    from rich.console import Console
-
-    console = Console(file=sys.stdout)
-    if not (sys.stdout.isatty() and console.is_interactive):
-        raise InputError(
-            "--watch is for a terminal, and standard output is none: leave it out, and the state "
-            "is printed once."
-        )
-    _show(store, watch, console)
-    return 0
-
-
-def _show(store: Store, every: float, console: Console) -> None:
-    """Show what is found until the user ends it."""
-    from rich.live import Live
-    from rich.text import Text
-
-    live = Live(Text("Reading the store."), console=console, auto_refresh=False)
-    with live:
-        while True:
-            now = datetime.datetime.now()
-            heading = f"{store.path} at {now:%H:%M:%S}, again every {every:g} s; Ctrl-C ends this"
-            *lines, total = _said(store)
-            text = "\n".join([heading, total, *lines])  # its end is cut off, if it must be
-            live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
-            time.sleep(every)
+    return "\n".join(_said(store))
 
 
 def _said(store: Store) -> Iterator[str]:
@@ -77,7 +35,7 @@ def _said(store: Store) -> Iterator[str]:
     names, counts, width = _names(runs), [_counts(run) for run in runs], terminal.width()
     rows = [[name, *map(str, numbers)] for name, numbers in zip(names, counts, strict=True)]
     headings = ["run", "splits", "done", "running", "failed", "waiting"]
-    shown, _ = terminal.table(headings, rows, width, wraps={"run": 20}, numbers=True)
+    shown, _ = terminal.table(headings, rows, width, wraps=["run"], numbers=True)
     yield from shown.splitlines()
     for name, run in zip(names, runs, strict=True):
         for line in _details(run):

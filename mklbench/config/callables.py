@@ -112,9 +112,9 @@ def target(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
         )
     try:
         found = getattr(importlib.import_module(module), name)
-    except (Exception, SystemExit) as error:  # importing a user's module can raise anything
+    except Exception as error:  # importing a user's module can raise anything
         why, where = _root_cause(error), place_in_own_code(error)
-        if where is not None and isinstance(error, Exception):
+        if where is not None:
             why = f"{type(error).__name__}: {why} ({where})"
         raise InputError(f"{group}._target_={path} cannot be used: {why}.") from error
     if not callable(found):
@@ -134,14 +134,7 @@ def arguments(config: Mapping[str, Any]) -> dict[str, Any]:
 def check_arguments(group: str, config: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     """Raise InputError for the first of `given` that the callable of a config does not take."""
     called = target(group, config)
-    supplied = 0 if config.get("_partial_") is False else _N_SUPPLIED[group]
-    try:
-        accepted = _options(called, supplied)
-    except (TypeError, ValueError) as error:  # of classes and functions written in C
-        raise InputError(
-            f"{group}._target_={config['_target_']} cannot be used: it does not say what arguments "
-            "it takes; write a function that calls it."
-        ) from error
+    accepted = _options(called, 0 if config.get("_partial_") is False else _N_SUPPLIED[group])
     if accepted is None:
         return
     for name, value in given.items():
@@ -157,7 +150,10 @@ def check_arguments(group: str, config: Mapping[str, Any], given: Mapping[str, A
 @lru_cache(maxsize=256)
 def _options(called: Callable[..., Any], supplied: int) -> dict[str, Any] | None:
     """Return the options behind what is supplied, and their types; None if it takes any option."""
-    parameters = list(inspect.signature(called).parameters.values())
+    try:
+        parameters = list(inspect.signature(called).parameters.values())
+    except (TypeError, ValueError):  # of functions written in C
+        return None
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
     try:
@@ -191,8 +187,6 @@ def _root_cause(error: BaseException) -> str:
     """Return the first line of what an error was raised from, without a full stop."""
     while error.__cause__ is not None:
         error = error.__cause__
-    if isinstance(error, SystemExit):
-        return "its module ends the program when it is imported"
     return first_line(error)
 
 

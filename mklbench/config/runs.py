@@ -54,21 +54,11 @@ def checked_groups(resolved: dict[str, Any], by_hand: Iterable[str] = ()) -> Run
         Naming the first key or value that cannot be accepted.
     """
     # As JSON has it, keys are text: what is stored, sent to workers and run is then the same.
-    try:
-        groups = json.loads(json.dumps(resolved))
-    except TypeError as error:  # YAML has bytes and sets, too
-        raise InputError(
-            f"A config has what is no text, number, list or mapping: {first_line(error)}."
-        ) from error
+    groups = json.loads(json.dumps(resolved, default=str))
     algo, kernel, data, search = (groups[name] for name in ("algo", "kernel", "data", "search"))
     for option in ("grid", "fits"):
         tree = search.get(option) or {}
-        if not isinstance(tree, Mapping):
-            raise InputError(
-                f"search.{option}={tree} is not accepted: it maps paths of options to what they "
-                "are, as in +search.grid.algo.C=[1,10] or +search.fits.algo.max_iter=50."
-            )
-        search[option] = _flatten(tree)
+        search[option] = _flatten(tree) if isinstance(tree, Mapping) else tree
     _take_out(search, by_hand)
     for group in ("algo", "kernel", "data"):
         name = groups[group].get("name")
@@ -80,16 +70,20 @@ def checked_groups(resolved: dict[str, Any], by_hand: Iterable[str] = ()) -> Run
     for path, values in sought.grid.items():
         group, _, name = path.partition(".")
         for value in first_values(values):
-            check_arguments(group, groups[group], {name: value})
+            try:
+                check_arguments(group, groups[group], {name: value})
+            except InputError as error:
+                raise InputError(
+                    f"search={search.get('name')} tries {path}: {error} Take it out with "
+                    f"'~search.grid.{path}', and name what is tried, as in "
+                    "'+search.grid.algo.lam=[0.1,1]'."
+                ) from error
     fits = {path.removeprefix("algo."): value for path, value in (sought.fits or {}).items()}
     check_arguments("algo", algo, fits)
     # Those that change nothing change no key.
     changed = {f"algo.{name}": value for name, value in fits.items() if algo.get(name) != value}
-    if sought.tol is not None and "tol" not in algo:
-        raise InputError(
-            f"search.tol={sought.tol} is not accepted: algo={algo['name']} has no "
-            "tolerance algo.tol; set search.tol=null."
-        )
+    if sought.tol is not None:
+        check_arguments("algo", algo, {"tol": sought.tol})
     split = checked("split", SplitConfig, groups["split"])
     metrics = tuple(scorers(groups["metrics"]))
     return RunConfig(algo, kernel, data, split, replace(sought, fits=changed or None), metrics)
@@ -147,13 +141,10 @@ def _plain(config: DictConfig, key: str) -> Any:
         if not OmegaConf.is_config(found):
             return found
         return OmegaConf.to_container(found, resolve=True, throw_on_missing=True)
-    except MissingMandatoryValue as error:
-        path = error.full_key or key
-        raise InputError(f"{path} is not set: give it a value, as in {path}=VALUE.") from error
     except OmegaConfBaseException as error:
-        raise InputError(
-            f"{error.full_key or key} is not accepted: {first_line(error)}; give it a value."
-        ) from error
+        path = error.full_key or key
+        why = "" if isinstance(error, MissingMandatoryValue) else f", {first_line(error)}"
+        raise InputError(f"{path} is not set{why}: give it a value, as in {path}=VALUE.") from error
 
 
 def _flatten(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -194,11 +194,10 @@ class SearchConfig:
 
     def __post_init__(self) -> None:
         for path in self.fits or ():
-            group, _, key = path.partition(".")
-            if group != "algo" or key in ("", "name", "title", "tol") or path in self.grid:
+            if not path.startswith("algo.") or path in self.grid:
                 raise InputError(
                     f"search.fits.{path} is not accepted: name an option of the algorithm that is "
-                    "not in search.grid, such as algo.max_iter; of algo.tol set search.tol."
+                    "not in search.grid, such as algo.max_iter."
                 )
         for path, values in self.grid.items():
             group, _, key = path.partition(".")

@@ -192,6 +192,10 @@ class Printer:
         told.append(f"{perf_counter() - self._started:.2f} s")
         print(f"[{self._called(history)}] {', '.join(told)}", flush=True)
 
+    def told(self, history: History, sentence: str) -> None:
+        """Print a sentence about a problem."""
+        print(f"[{self._called(history)}] {sentence}", flush=True)
+
     def _called(self, history: History) -> str:
         """Return which iteration of which problem it is; the start is number 0."""
         number = next(k for k, each in enumerate(self._histories) if each is history)

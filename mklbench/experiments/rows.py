@@ -104,7 +104,7 @@ def summary(results: Sequence[RunRecords]) -> str:
     """
     headings, body = summary_grid(results)
     shown, left_out = terminal.table(
-        headings, body, terminal.width(), wraps={"setting": 10, "cpu": 10}, spared=_SPARED
+        headings, body, terminal.width(), wraps=("setting", "cpu"), spared=_SPARED
     )
     if left_out:
         shown += (

@@ -11,7 +11,7 @@ y_c' K_m y_c:  rho(K_v) = v'c / (sqrt(v'Qv) ||y_c||^2).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from mklbench import certify
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
 
@@ -59,22 +58,6 @@ def require_aligned(alignments: Array, other_than: str) -> None:
 
 # A kernel of whose trace centring leaves no more than this share is constant up to rounding.
 _CONSTANT = 1e-12
-
-
-def with_alignment(solution: Solution, reached: float, **more: float) -> Solution:
-    """Return the machine of a second stage with the alignment reached as its objective.
-
-    Parameters
-    ----------
-    solution : Solution
-        The machine.
-    reached : float
-        The alignment of its kernel with the targets.
-    **more : float
-        What else its history says.
-    """
-    entry = {"objective": reached, "n_svm_calls": float(solution.n_svm_calls), **more}
-    return replace(solution, objective=reached, history=[entry])
 
 
 @dataclass(frozen=True)

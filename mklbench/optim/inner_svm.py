@@ -17,7 +17,7 @@ from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVM, Machine
 from mklbench.optim import svm_dual
 from mklbench.optim.svm_dual import SVMDual
-from mklbench.optim.svm_value import check_samples
+from mklbench.optim.svm_value import bounds_alone, check_samples
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import KernelMachine
 
@@ -149,7 +149,5 @@ class InnerSVM:
 
     def _at(self, weights: Array, dual_coef: Array, intercept: float) -> Trained:
         outputs = self.gram @ dual_coef
-        loss = self.dual.loss(intercept)
-        alone = PrimalDualPoint.of_one_kernel(loss, outputs, dual_coef, intercept)
-        bounds = certify.bounds(alone, Simplex())
+        bounds = bounds_alone(self.dual.loss(intercept), outputs, dual_coef, intercept)
         return Trained(weights, dual_coef, intercept, outputs, bounds.lower, bounds)

@@ -44,7 +44,7 @@ from scipy.linalg import LinAlgError, block_diag
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim.joint_newton import Change, NewtonSystem, root
 from mklbench.optim.row_blocks import UNFLAGGED, Aims, Direction, Linearised
-from mklbench.optim.row_engines import Engine, OfSamples
+from mklbench.optim.row_engines import Engine
 from mklbench.optim.weight_sets import WeightSet
 
 Array = NDArray[np.float64]
@@ -190,7 +190,7 @@ class Path:
         n, x = factors.n_samples, weight_set.start
         weights = weight_set.weights(x)
         chosen = np.arange(n) % max(1, n // _SAMPLED) == 0
-        parts = engine.each("sampled", OfSamples((chosen,)))
+        parts = engine.each("sampled", chosen)
         B = np.concatenate([rows for rows, _, _ in parts]).astype(np.float64)
         y, box = (np.concatenate([part[i] for part in parts]) for i in (1, 2))
         # Of classes each counts as much as the other, or a rare one would hardly be seen.

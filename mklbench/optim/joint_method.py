@@ -1,24 +1,55 @@
-"""The joint method as a choice that an algorithm offers: `method="auto" | "libsvm" | "joint"`."""
+"""The joint method as a choice, `method="auto" | "libsvm" | "joint"`, and where SVMs leave a gap.
+
+Where samples are equal and their labels are not, and where C is so large that the kernels at hand
+separate the others, many alpha solve the SVM, and J has a kink: no SVM shows the way from there,
+and its alpha proves little. The joint method has alpha and the weights at once, so that it takes no
+notice of either: it is what searches by SVMs fall back to.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from mklbench import iterations
 from mklbench.certify import Hinge, Tube
-from mklbench.errors import InputError, KindError
+from mklbench.errors import InputError, KindError, warn
+from mklbench.kernels.banks.wrapped import KernelSubset
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.contract import NUMBER, Memory, Shape
-from mklbench.kernels.row_factors import MANY, RowFactors
+from mklbench.kernels.row_factors import MANY, RowFactors, gram_factors
 from mklbench.optim import joint_search
-from mklbench.optim.weight_sets import WeightSet
-from mklbench.solution import Solution
+from mklbench.optim.inner_svm import InnerSVM, Trained
+from mklbench.optim.svm_dual import SVMDual
+from mklbench.optim.weight_sets import OneSum, WeightSet
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 Method = Literal["auto", "libsvm", "joint"]
 METHODS = ("auto", "libsvm", "joint")
 
+# Factors have few columns where these are so small a share of the samples, and the kernels too.
+_FEW_COLUMNS, _FEW_KERNELS = 0.25, 1.0 / 3.0
+# Numbers of all Gram matrices up to which they are taken as factors.
+_MOST_NUMBERS = 4e7
+_ITERATIONS = 100
+# Kernels that join at a time, and how often they do.
+_FURTHER_KERNELS, _ROUNDS = 20, 10
+# The gap that a fallback aims at, in units of the one asked for: that of alpha without an expansion
+# of its own is wider, up to three times.
+_AIM = 0.3
+# Of its box, an alpha that is this near to a bound is there, if the gap allows.
+_AT_BOUND = 1e-6
+
 
 def factors_for(kernels: KernelOperator, method: str, tol: float) -> RowFactors | None:
     """Return the factors of the joint method if that is the one to take, else None.
+
+    Where only the range of a feature keeps "auto" from it, a warning says so.
 
     Parameters
     ----------
@@ -34,41 +65,39 @@ def factors_for(kernels: KernelOperator, method: str, tol: float) -> RowFactors 
     InputError
         If `method` is "joint" and the kernels have no factors.
     """
-    if method == "libsvm" or (method == "auto" and kernels.n_samples < MANY):
-        return None
-    if not isinstance(kernels, Bank):
-        if method == "joint":
-            raise KindError(
-                f"method=joint is for banks, and {type(kernels).__name__} is a family: choose "
-                "kernels such as kernel=feature_gaussians, or method=libsvm."
-            )
+    if method == "joint":
+        return _factors(kernels)
+    if method == "libsvm" or kernels.n_samples < MANY or not isinstance(kernels, Bank):
         return None
     try:
         factors = kernels.row_factors()
-    except InputError:  # too rough
-        if method == "joint":
-            raise
+    except InputError as error:
+        warn(f"method=auto takes Gram matrices of all {kernels.n_samples} samples, as {error}")
         return None
     if factors is None:
-        if method == "joint":
-            raise InputError(
-                f"method=joint needs factors of the kernels, and {type(kernels).__name__} has "
-                "none: choose kernels on single features, such as kernel=feature_gaussians, linear "
-                "kernels on features of Nystroem, or method=libsvm."
-            )
         return None
-    if method == "joint":
-        return factors
     pays = joint_search.pays(kernels.n_samples, joint_search.first_rank(factors), tol)
     return factors if pays else None
 
 
+def _factors(kernels: KernelOperator) -> RowFactors:
+    if not isinstance(kernels, Bank):
+        raise KindError(
+            f"method=joint is for banks, and {type(kernels).__name__} is a family: choose "
+            "kernels such as kernel=feature_gaussians, or method=libsvm."
+        )
+    factors = kernels.row_factors()
+    if factors is None:
+        raise InputError(
+            f"method=joint needs factors of the kernels, and {type(kernels).__name__} has "
+            "none: choose kernels on single features, such as kernel=feature_gaussians, linear "
+            "kernels on features of Nystroem, or method=libsvm."
+        )
+    return factors
+
+
 def bytes_on_factors(
-    kernels: Memory,
-    shape: Shape,
-    method: str,
-    tol: float,
-    n_terms: int = 1,
+    kernels: Memory, shape: Shape, method: str, tol: float, n_terms: int = 1
 ) -> float | None:
     """Return the bytes of kernels and a fit by the joint method; None where it is not taken.
 
@@ -98,44 +127,119 @@ def bytes_of_samples(shape: Shape) -> float:
     return 2.0 * NUMBER * shape.n * shape.d
 
 
-def solve(
-    factors: RowFactors,
-    weight_set: WeightSet,
-    loss: Hinge | Tube,
-    tol: float,
-    max_iter: int,
-) -> Solution:
-    """Return the solution by the joint method.
+def candidates(bank: Bank, svm: InnerSVM, kernels: Indices, tol: float) -> Iterator[Trained]:
+    """Yield what the joint method finds of MKL, certified: with alpha at bounds, and as they are.
 
     Parameters
     ----------
-    factors : RowFactors
-        Of the kernels on n samples, without loss.
-    weight_set : WeightSet
-        Where the weights may be.
-    loss : Hinge or Tube
-        With the labels or targets of the samples, and the bounds on the dual coefficients.
+    bank : Bank
+        M kernels on n training samples.
+    svm : InnerSVM
+        The machine of the bank and the labels or targets.
+    kernels : ndarray of int of shape (k,)
+        Those to begin with.
     tol : float
         The certified relative gap asked for.
-    max_iter : int
-        Maximum number of iterations on each of the factors.
-
-    Returns
-    -------
-    Solution
-        With an `expansion`; `dual_coef` proves the gap. The last entry of `history` has the gap on
-        the factors beside it ("on_factors").
     """
-    found, history = joint_search.search(factors, weight_set, loss, tol, max_iter)
-    return Solution(
-        weights=found.weights,
-        dual_coef=found.dual_coef,
-        intercept=found.intercept,
-        objective=found.objective,
-        gap=found.gap,
-        n_svm_calls=0,
-        n_iter=len(history) - 1,
-        converged=found.gap <= tol,
-        history=[*history[:-1], {**history[-1], "gap": found.gap, "on_factors": found.on_factors}],
-        expansion=found.expansion,
-    )
+    for weights, found, forms in searches(bank, svm.dual, kernels, OneSum, tol):
+        svm.combine(weights)
+        rounded = at_bounds(found, svm.dual)
+        for dual_coef, prices in ((rounded, bank.quadratic_forms(rounded)), (found, forms)):
+            intercept = svm.dual.best_intercept(svm.gram @ dual_coef)
+            yield svm.certified(weights, dual_coef, intercept, prices)
+
+
+def searches(
+    bank: Bank,
+    dual: SVMDual,
+    kernels: Indices,
+    weight_set: Callable[[int], WeightSet],
+    tol: float,
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield weights (M,), a (n,) and its forms (M,) at every stage.
+
+    The joint method solves the problem on factors with few columns, if the kernels have these. Else
+    it solves that of some kernels on their Gram matrices; then those join that are dearest at its
+    alpha. Nothing comes of a one-class SVM, nor where these matrices would take too much room.
+
+    Parameters
+    ----------
+    bank : Bank
+        M kernels on n training samples.
+    dual : SVMDual
+        The programme of the machine.
+    kernels : ndarray of int of shape (k,)
+        Those to begin with.
+    weight_set : callable
+        Gives the set of the weights of so many kernels.
+    tol : float
+        The certified relative gap asked for.
+    """
+    loss = dual.loss(0.0)
+    if not isinstance(loss, Hinge | Tube):
+        return
+    narrow = narrow_factors(bank)
+    if narrow is not None:
+        weights, a = _solved(narrow, weight_set(bank.n_kernels), loss, tol)
+        yield weights, a, bank.quadratic_forms(a)
+        return
+    for _ in range(_ROUNDS):
+        if len(kernels) * float(bank.n_samples) ** 2 > _MOST_NUMBERS:
+            return
+        few = KernelSubset(bank, kernels)
+        grams = np.empty((few.n_kernels, few.n_samples, few.n_samples))
+        for unit, gram in zip(np.eye(few.n_kernels), grams, strict=True):
+            few.combine(unit, out=gram)
+        weights = np.zeros(bank.n_kernels)
+        weights[kernels], a = _solved(gram_factors(grams), weight_set(len(kernels)), loss, tol)
+        forms = bank.quadratic_forms(a)
+        yield weights, a, forms
+        count = int(np.count_nonzero(weights)) + _FURTHER_KERNELS
+        joined = np.union1d(kernels, bank.dearest(forms, count))
+        if len(joined) == len(kernels):
+            return
+        kernels = joined
+
+
+def narrow_factors(bank: Bank) -> RowFactors | None:
+    """Return exact factors of the kernels if they have few columns, and with them the joint method.
+
+    Parameters
+    ----------
+    bank : Bank
+        M kernels on n training samples.
+    """
+    if bank.n_kernels > _FEW_KERNELS * bank.n_samples:
+        return None
+    try:
+        factors = bank.row_factors()
+    except InputError:  # too rough
+        return None
+    if factors is None or joint_search.first_rank(factors) > _FEW_COLUMNS * bank.n_samples:
+        return None
+    return factors
+
+
+def _solved(
+    factors: RowFactors, weight_set: WeightSet, loss: Hinge | Tube, tol: float
+) -> tuple[Array, Array]:
+    """Return weights and a (n,) that the joint method finds as a step of another search."""
+    with iterations.watched(None):
+        found = joint_search.solve(factors, weight_set, loss, _AIM * tol, _ITERATIONS)
+    return found.weights, found.dual_coef
+
+
+def at_bounds(dual_coef: Array, dual: SVMDual) -> Array:
+    """Return a (n,) with those that are nearly at 0 or at a bound there, balanced again.
+
+    Parameters
+    ----------
+    dual_coef : ndarray of shape (n,)
+        a, from inside the bounds.
+    dual : SVMDual
+        The programme, of labels or targets.
+    """
+    alpha = dual.alpha(dual_coef)
+    alpha = np.where(alpha < _AT_BOUND * dual.upper, 0.0, alpha)
+    alpha = np.where(alpha > (1.0 - _AT_BOUND) * dual.upper, dual.upper, alpha)
+    return joint_search.balanced(dual.dual_coef(alpha))

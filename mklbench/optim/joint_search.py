@@ -28,8 +28,9 @@ from mklbench.kernels.contract import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate, Path, Point
 from mklbench.optim.row_blocks import terms_of
-from mklbench.optim.row_engines import KEPT, FactorProblem, OfSamples, engine_of
+from mklbench.optim.row_engines import KEPT, FactorProblem, threads
 from mklbench.optim.weight_sets import WeightSet
+from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
 
@@ -128,6 +129,8 @@ class Found:
         On the optimum, for the kernels themselves.
     on_factors : float
         The gap of the same point on the factors that it was found with.
+    least_margin : float
+        The least y_i f(x_i).
     """
 
     weights: Array
@@ -138,6 +141,7 @@ class Found:
     objective: float
     bounds: Bounds
     on_factors: float
+    least_margin: float
 
     @property
     def gap(self) -> float:
@@ -145,15 +149,10 @@ class Found:
         return self.bounds.relative_gap
 
 
-def search(
-    factors: RowFactors,
-    weight_set: WeightSet,
-    loss: Hinge | Tube,
-    tol: float,
-    max_iter: int,
-    history: iterations.History | None = None,
-) -> tuple[Found, iterations.History]:
-    """Return the best certified point, and what happened on the way to it.
+def solve(
+    factors: RowFactors, weight_set: WeightSet, loss: Hinge | Tube, tol: float, max_iter: int
+) -> Solution:
+    """Return the best certified point. Whoever watches is told where it separates two classes.
 
     Parameters
     ----------
@@ -167,32 +166,27 @@ def search(
         The certified relative gap asked for.
     max_iter : int
         Maximum number of iterations on each of the factors.
-    history : list of dict or None, default=None
-        That of a search which this one is a step of; one that begins here if not given.
 
     Returns
     -------
-    found : Found
-        The point.
-    history : list of dict
-        An entry an iteration, with the upper bound and the gap on the factors.
+    Solution
+        With an `expansion`; `dual_coef` proves the gap. `history` has an entry an iteration, with
+        the upper bound and the gap on the factors; the last one has the gap of what is returned
+        beside that of its point on the factors ("on_factors").
 
     Raises
     ------
     InputError
         If C times the kernels is beyond the range of double precision.
     """
-    history = iterations.begin() if history is None else history
-    terms = terms_of(loss)
+    history, terms = iterations.begin(), terms_of(loss)
     best: tuple[Found, Point] | None = None
     levels, anew = np.zeros(len(factors.parts), dtype=int), False
     for attempt in itertools.count(1):
         coarse = factors.reduced([_DROPPED[level] for level in levels])
         double = best is not None or tol < _SINGLE or coarse.largest_entry() > _LARGEST
         dtype = np.float64 if double else np.float32
-        # Which factors are finer depends on the loss: nobody else takes them.
-        problem = FactorProblem(coarse, factors, terms, dtype, alone=best is not None)
-        with engine_of(problem) as engine:
+        with threads(FactorProblem(coarse, factors, terms, dtype)) as engine:
             if best is None or anew:
                 path = Path.begin(coarse, engine, weight_set)
             else:
@@ -202,20 +196,34 @@ def search(
                 path = Path.resume(coarse, engine, weight_set, point, mu)
             early = _EARLY if best is None or anew else _LATER
             finest = bool((levels == len(_DROPPED) - 1).all())
-            found = _followed(path, factors, loss, tol, early, max_iter, history, finest)
-        if found is None:
+            now = _followed(path, factors, loss, tol, early, max_iter, history, finest)
+        if now is None:
             break
-        best = found if best is None or found[0].gap < best[0].gap else best
+        best = now if best is None or now[0].gap < best[0].gap else best
         if best[0].gap <= tol or anew:
             break
         anew = finest
-        levels = _finer(levels, attempt, _lost(factors, coarse, found[0]), tol)
+        levels = _finer(levels, attempt, _lost(factors, coarse, now[0]), tol)
     if best is None:
         raise InputError(
             "C times the kernels is beyond the range of double precision: bring the features to a "
             "common scale, or take another C."
         )
-    return best[0], history
+    found = best[0]
+    if isinstance(loss, Hinge) and found.least_margin > 0.0:
+        iterations.tell(history, "the kernels separate the two classes")
+    return Solution(
+        weights=found.weights,
+        dual_coef=found.dual_coef,
+        intercept=found.intercept,
+        objective=found.objective,
+        gap=found.gap,
+        n_svm_calls=0,
+        n_iter=len(history) - 1,
+        converged=found.gap <= tol,
+        history=[*history[:-1], {**history[-1], "gap": found.gap, "on_factors": found.on_factors}],
+        expansion=found.expansion,
+    )
 
 
 def _finer(levels: NDArray[np.intp], attempt: int, lost: Array, tol: float) -> NDArray[np.intp]:
@@ -286,7 +294,7 @@ def _certified(
     forms = factors.forms(expansion)
     candidates, penalty = path.weight_set.candidates(state.x), path.weight_set.penalty
     functions = np.stack([factors.expanded(each, expansion) for each in candidates], axis=1)
-    answers = path.engine.each("both_exactly", OfSamples((dual_coef,)), functions)
+    answers = path.engine.each("both_exactly", dual_coef, functions)
     projections, parts = zip(*answers, strict=True)
     projected, outputs = np.asarray(sum(projections)), np.concatenate(parts)
     dual_forms = factors.forms(projected)
@@ -299,7 +307,8 @@ def _certified(
         both = Bounds(upper, bounds(dual, penalty).lower)
         objective = dual.objective + penalty.of_weights(weights)
         point = weights, dual_coef, state.intercept, expansion, projected
-        results.append(Found(*point, objective, both, state.gap))
+        margin = float((loss.y * (own + state.intercept)).min())
+        results.append(Found(*point, objective, both, state.gap, margin))
     few, all_of_them = results[0], results[-1]
     return few if few.gap <= max(tol, all_of_them.gap) else all_of_them
 

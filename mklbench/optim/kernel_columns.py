@@ -19,7 +19,7 @@ from mklbench import certify
 from mklbench.certify import PrimalDualPoint
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
-from mklbench.optim import fallback
+from mklbench.optim import joint_method
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.kernel_search import (
     Found,
@@ -137,7 +137,7 @@ class BankColumns(Columns):
 
     def fall_back(self, tol: float, gap: float) -> bool:
         svm = InnerSVM(self._bank, self._solver.problem.machine())
-        candidates = fallback.candidates(self._bank, svm, self._chosen, tol)
+        candidates = joint_method.candidates(self._bank, svm, self._chosen, tol)
         best = min(candidates, key=lambda candidate: candidate.gap, default=None)
         if best is None or best.gap >= gap:
             return False

@@ -288,6 +288,8 @@ class Rows:
         Whether these stay in memory.
     sparse : ndarray of bool of shape (R,)
         Which columns of B are zero for most of all samples.
+    own : slice
+        Which of all samples these are.
     """
 
     def __init__(
@@ -298,21 +300,21 @@ class Rows:
         dtype: type[np.floating],
         kept: bool,
         sparse: NDArray[np.bool_],
+        own: slice,
     ) -> None:
-        self._sparse = sparse
+        self._sparse, self._own = sparse, own
         self._factors, self._exact = factors, exact
         self._terms = terms
         self._dtype, self._kept = dtype, kept
         self._blocks: dict[int, SplitRows] = {}
         self._double = False
 
-    def turned_to(self, terms: Terms) -> None:
-        """Take another loss, of another problem on the same samples."""
-        self._terms = terms
-        self._double = False
-
     def sampled(self, chosen: NDArray[np.bool_]) -> tuple[NDArray, Array, Array]:
-        """Return the rows of B (k, R) of some samples, what is wanted there, and their bounds."""
+        """Return the rows of B of some samples, of a mask of all, what is wanted, and the bounds.
+
+        Their shapes are (k, R) and (k,).
+        """
+        chosen = chosen[self._own]
         parts = [block.taken(chosen[rows]) for rows, block in self._each()]
         signs, targets, box, _ = self._terms
         return np.concatenate(parts), (signs * targets).mean(axis=0)[chosen], box[chosen]
@@ -336,8 +338,9 @@ class Rows:
         return self._terms.dual_coef(self._alpha)
 
     def both_exactly(self, a: Array, x: Array) -> tuple[Array, Array]:
-        """Return B'a and B x, for the exact B and vectors x (q, k), in double precision."""
-        parts = [self._exact.both(rows, a, x) for rows in _pieces(self._exact)]
+        """Return B'a and B x in double precision: exact B, a of all samples, x (q, k)."""
+        own = a[self._own]
+        parts = [self._exact.both(rows, own, x) for rows in _pieces(self._exact)]
         projected, outputs = zip(*parts, strict=True)
         return np.asarray(sum(projected)), np.concatenate(outputs)
 

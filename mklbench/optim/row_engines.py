@@ -8,9 +8,9 @@ each. A single one that shares its rows among threads of its own may have more (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
@@ -19,13 +19,10 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from mklbench.kernels.row_factors import ROWS, RowFactors
 from mklbench.optim.row_blocks import UNFLAGGED, Rows, Terms
-
-Array = NDArray[np.float64]
 
 # Rows of a block: enough that what comes back is little beside it, few enough for many blocks.
 _BLOCK = 8 * ROWS
@@ -61,24 +58,6 @@ def n_threads() -> int:
 
 
 @dataclass(frozen=True)
-class OfSamples:
-    """An argument of which each block gets its own rows.
-
-    Attributes
-    ----------
-    arrays : tuple of ndarray of shape (..., n)
-        Of all samples; a block is given a tuple, or the array where there is only one.
-    """
-
-    arrays: tuple[NDArray[Any], ...]
-
-    def of(self, rows: slice) -> Any:
-        """Return what the block with these rows is given."""
-        own = tuple(each[..., rows] for each in self.arrays)
-        return own if len(own) > 1 else own[0]
-
-
-@dataclass(frozen=True)
 class FactorProblem:
     """What blocks are made of.
 
@@ -92,31 +71,20 @@ class FactorProblem:
         The loss.
     dtype : type
         Of the rows of B.
-    alone : bool
-        Whether no other problem has the same rows.
     """
 
     factors: RowFactors
     exact: RowFactors
     terms: Terms
     dtype: type[np.floating]
-    alone: bool = False
-
-    @property
-    def size(self) -> int:
-        """Bytes of the rows of B."""
-        dense = self.factors.rank - int(self.factors.sparse.sum())
-        return self.factors.n_samples * dense * np.dtype(self.dtype).itemsize
-
-    def has_rows_of(self, other: FactorProblem) -> bool:
-        """Tell whether another problem is the same but for its loss."""
-        return (self.factors, self.exact, self.dtype) == (other.factors, other.exact, other.dtype)
 
     def block(self, rows: slice) -> Rows:
         """Return the block with these rows."""
-        X = self.factors.X[rows]
+        X, sparse = self.factors.X[rows], self.factors.sparse
+        width = int((~sparse).sum()) * np.dtype(self.dtype).itemsize
+        kept = self.factors.n_samples * width <= KEPT
         parts = self.factors.on(X), self.exact.on(X)
-        return Rows(*parts, self.terms.of(rows), self.dtype, self.size <= KEPT, self.factors.sparse)
+        return Rows(*parts, self.terms.of(rows), self.dtype, kept, sparse, rows)
 
 
 class Engine:
@@ -130,8 +98,8 @@ class Engine:
 
     def __init__(self, problem: FactorProblem) -> None:
         n = problem.factors.n_samples
-        self._rows = cut(n, -(-n // _BLOCK) if n > _BLOCK else min(-(-n // ROWS), n_threads()))
-        self._blocks = [problem.block(rows) for rows in self._rows]
+        n_blocks = -(-n // _BLOCK) if n > _BLOCK else min(-(-n // ROWS), n_threads())
+        self._blocks = [problem.block(rows) for rows in cut(n, n_blocks)]
         self._pool = ThreadPoolExecutor(n_threads())
 
     def each(self, question: str, *arguments: Any) -> list[Any]:
@@ -147,18 +115,11 @@ class Engine:
         self._pool.shutdown(cancel_futures=True)
 
     def _asked(self, question: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
-        def answer(block: Rows, rows: slice) -> Any:
-            own = [
-                each.of(rows) if isinstance(each, OfSamples | Terms) else each for each in arguments
-            ]
+        def answer(block: Rows) -> Any:
             with np.errstate(**UNFLAGGED):
-                return getattr(block, question)(*own)
+                return getattr(block, question)(*arguments)
 
-        return self._pool.map(answer, self._blocks, self._rows)
-
-
-# Makes the engine of a problem, and ends it.
-Maker = Callable[[FactorProblem], AbstractContextManager[Engine]]
+        return self._pool.map(answer, self._blocks)
 
 
 @contextmanager
@@ -170,88 +131,6 @@ def threads(problem: FactorProblem) -> Iterator[Engine]:
             yield engine
     finally:
         engine.close()
-
-
-_MAKER: ContextVar[Maker] = ContextVar("maker", default=threads)
-
-
-def engine_of(problem: FactorProblem) -> AbstractContextManager[Engine]:
-    """Give the engine of a problem: threads, or what `made_by` says.
-
-    Parameters
-    ----------
-    problem : FactorProblem
-        What the blocks are made of.
-    """
-    return _MAKER.get()(problem)
-
-
-@contextmanager
-def made_by(maker: Maker) -> Iterator[None]:
-    """Have the joint method take another engine than threads.
-
-    Parameters
-    ----------
-    maker : callable
-        Gives the engine of a `FactorProblem` as a context.
-    """
-    token = _MAKER.set(maker)
-    try:
-        yield
-    finally:
-        _MAKER.reset(token)
-
-
-class _Shared:
-    """Makes the engines of problems that come one after the other, and keeps what has room."""
-
-    def __init__(self, make: Maker) -> None:
-        self._make, self._in_use = make, False
-        self._kept: list[tuple[FactorProblem, Engine, ExitStack]] = []
-
-    @contextmanager
-    def __call__(self, problem: FactorProblem) -> Iterator[Engine]:
-        if self._in_use or problem.alone:  # in use: of one problem within another
-            with self._make(problem) as own:
-                yield own
-            return
-        self._in_use = True
-        try:
-            yield self._engine(problem)
-        finally:
-            self._in_use = False
-
-    def _engine(self, problem: FactorProblem) -> Engine:
-        for other, engine, _ in self._kept:
-            if other.has_rows_of(problem):
-                engine.each("turned_to", problem.terms)
-                return engine
-        while sum(other.size for other, _, _ in self._kept) + problem.size > KEPT and self._kept:
-            self._kept.pop()[2].close()
-        opened = ExitStack()
-        engine = opened.enter_context(self._make(problem))
-        self._kept.append((problem, engine, opened))
-        return engine
-
-    def close(self) -> None:
-        """End all engines, the last one first: it began with the threads that the others leave."""
-        while self._kept:
-            self._kept.pop()[2].close()
-
-
-@contextmanager
-def shared() -> Iterator[None]:
-    """Have problems that differ in their losses alone take the same engine, one by one.
-
-    The rows of factors that it keeps serve all of them.
-    """
-    maker = _Shared(_MAKER.get())
-    try:
-        # An engine that is kept leaves linear algebra one thread, which are not those of the next.
-        with allowing(n_threads()), made_by(maker):
-            yield
-    finally:
-        maker.close()
 
 
 def cut(n: int, blocks: int) -> list[slice]:

@@ -2,8 +2,7 @@
 
 An algorithm writes one function with the parameters of its `solve`. It checks them, does what all
 problems share, and returns a function from several values of one option to their solutions. Under
-`one_of` that is `solve`; `path_of` and `all_of` make of it the `solve_path` and the `solve_all` of
-`mklbench.contract`.
+`one_of` that is `solve`, and `path_of` makes of it the `solve_path` of `mklbench.contract`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from mklbench.validation import check_count, check_not_empty
 Iterate = TypeVar("Iterate")
 P = ParamSpec("P")
 
-# From several values of an option, or vectors of labels, to the solution of each.
+# From several values of an option to the solution of each.
 Several = Callable[[Sequence[Any]], list[Solution]]
 
 
@@ -50,17 +49,6 @@ def path_of(solve: Callable[..., Solution], option: str) -> Callable[..., list[S
         return begin(operator, y, *args, **{**options, option: values[0]})(values)
 
     return solve_path
-
-
-def all_of(solve: Callable[..., Solution]) -> Callable[..., list[Solution]]:
-    """Make ``solve_all(operator, labels, ...)`` of what `one_of` has made for y."""
-    begin = inspect.unwrap(solve)
-
-    def solve_all(operator: Any, labels: Any, *args: Any, **options: Any) -> Any:
-        """Return what `solve` returns for each vector of labels (n,), in less time."""
-        return begin(operator, labels[0], *args, **options)(labels)
-
-    return solve_all
 
 
 def iterations_of(

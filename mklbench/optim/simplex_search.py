@@ -28,7 +28,7 @@ from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.optim import fallback, local_model
+from mklbench.optim import joint_method, local_model
 from mklbench.optim.inner_svm import InnerSVM, Trained
 from mklbench.optim.local_model import Expansion
 from mklbench.solution import KernelMachine, Solution
@@ -129,7 +129,7 @@ class Search:
             trained = self._descend(trained, step)
         if self._falls_back and not self._finished():
             kernels = self._working_set(self._best.weights)
-            for candidate in fallback.candidates(self._bank, self._svm, kernels, self._tol):
+            for candidate in joint_method.candidates(self._bank, self._svm, kernels, self._tol):
                 if candidate.gap < self._best.gap * (1.0 - _LEAST_GAIN):
                     self._best = candidate
                 if self._finished():

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify, iterations
-from mklbench.certify import Bounds, PrimalDualPoint
+from mklbench.certify import Bounds, Loss, PrimalDualPoint
 from mklbench.errors import InputError, KindError
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.continuous import Family
@@ -112,11 +112,9 @@ class Objective:
         K = None
         while True:
             point = self(weights, K)
-            trained = point.trained
-            alone = PrimalDualPoint.of_one_kernel(
-                self.loss, point.outputs, trained.dual_coef, trained.intercept
-            )
-            if certify.bounds(alone, Simplex()).relative_gap <= tol or not self.tighten():
+            a, intercept = point.trained.dual_coef, point.trained.intercept
+            own = bounds_alone(self.loss, point.outputs, a, intercept)
+            if own.relative_gap <= tol or not self.tighten():
                 return point
             K = point.K
 
@@ -179,6 +177,12 @@ class Objective:
             history=history,
             svm_seconds=self.machine.seconds,
         )
+
+
+def bounds_alone(loss: Loss, outputs: Array, dual_coef: Array, intercept: float = 0.0) -> Bounds:
+    """Bound the value of a machine on one kernel, at its outputs K a (n,), a (n,) and intercept."""
+    point = PrimalDualPoint.of_one_kernel(loss, outputs, dual_coef, intercept)
+    return certify.bounds(point, Simplex())
 
 
 def descend(

@@ -352,24 +352,19 @@ def _start(case: _Case) -> None:
     agree(what, warm.objective, cold.objective, atol, "that from none")
 
 
-def _together(case: _Case) -> None:
-    """`solve_all` and `solve_path` give what `solve` gives."""
+def _path(case: _Case) -> None:
+    """`solve_path` gives what `solve` gives."""
     X, y = _problem()
     operator, algorithm = case.build(X), case.algorithm
-    pairs: list[tuple[str, list[Solution], list[Solution]]] = []
-    if algorithm.solve_all is not None:
-        labels = [y, -y, np.roll(y, 3)]
-        alone = [algorithm.solve(operator, each) for each in labels]
-        pairs.append(("solve_all", algorithm.solve_all(operator, labels), alone))
-    if algorithm.path_option is not None and algorithm.solve_path is not None:
-        option = algorithm.path_option
-        values = [algorithm.default(option) or 1, 2 * (algorithm.default(option) or 1)]
-        alone = [algorithm.solve(operator, y, **{option: value}) for value in values]
-        pairs.append(("solve_path", algorithm.solve_path(operator, y, values), alone))
-    for name, *both in pairs:
-        now, before = ([solution.objective for solution in each] for each in both)
-        scale = 1e-6 * max(map(abs, before))
-        agree(f"the objectives of {name} beside {case.name}", now, before, scale, "those of solve")
+    option, solve_path = algorithm.path_option, algorithm.solve_path
+    if option is None or solve_path is None:
+        return
+    default = algorithm.default(option) or 1
+    values = [default, 2 * default]
+    alone = [algorithm.solve(operator, y, **{option: value}).objective for value in values]
+    now = [solution.objective for solution in solve_path(operator, y, values)]
+    scale = 1e-6 * max(map(abs, alone))
+    agree(f"the objectives of solve_path beside {case.name}", now, alone, scale, "those of solve")
 
 
 def _gap(case: _Case) -> None:
@@ -415,5 +410,5 @@ def _simplex_bounds(grams: Array, y: Array, C: float, solution: Solution) -> tup
 
 _CHECKS = (
     _signature, _documents, _form, _machine, _prediction, _determinism, _symmetry, _gap, _refusals,
-    _start, _together,
+    _start, _path,
 )  # fmt: skip

@@ -15,7 +15,7 @@ from problems import categories, random_problem, random_stack
 from mklbench.algorithms import elastic_net, mkl, svm
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians, product_gaussians
-from mklbench.optim import fallback
+from mklbench.optim import joint_method
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution
 
@@ -95,7 +95,7 @@ def test_on_factors_there_is_no_gram_matrix(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("most", [3, 30])
 def test_at_most_as_many_changes_as_asked_for(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fallback, "_MOST_NUMBERS", 0)  # no joint method
+    monkeypatch.setattr(joint_method, "_MOST_NUMBERS", 0)  # no joint method
     stack, y = random_stack()
     solution = elastic_net.solve(PrecomputedBank(stack), y, 1.0, mix=0.2, tol=1e-15, max_iter=most)
     assert not solution.converged

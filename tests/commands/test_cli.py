@@ -99,6 +99,19 @@ def test_a_sweep_runs_every_run_and_has_one_csv(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [(["algo=svm"], True), (["algo=svm", "algo.C=3"], False), (["algo=svm", "search=cv"], False)],
+)
+def test_a_c_that_nobody_has_chosen_is_named(
+    overrides: list[str], said: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = ["data=twonorm", "data.n_samples=60", "split.n_splits=1"]
+    assert cli.main(["run", *overrides, *data]) == 0
+    assert ("C is the config's, 1 of svm: search=cv" in capsys.readouterr().out) == said
+
+
+@pytest.mark.usefixtures("here")
 def test_a_sweeper_gets_the_mean_accuracy_of_classes() -> None:
     """Not the RMSE, which the records of two classes have as well."""
     runs = _Runs()

@@ -15,6 +15,7 @@ from narrowing import present
 
 import mklbench
 from mklbench import cli
+from mklbench.commands.export import fitted
 from mklbench.errors import InputError
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
@@ -32,24 +33,26 @@ def _run(
 
 
 def export(*arguments: str) -> int:
-    return cli.main(["export", "model", *CELL, "--results-dir", "store", *arguments])
+    return cli.main(["export", "model", *CELL, "results_dir=store", *arguments])
 
 
-def test_the_model_of_a_split_predicts_what_was_recorded_in_another_process(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert export("--split", "1", "--out", "model.joblib") == 0
-    assert "as recorded" in capsys.readouterr().out
+def test_the_model_on_the_training_part_of_a_split_predicts_what_was_recorded() -> None:
     run = Run.from_overrides(CELL)
-    data, (_, test) = run.dataset(), run.rows(1)
-    np.save("X.npy", data.X[test])
+    data, (train, test), record = run.dataset(), run.rows(1), present(Store("store").record(run, 1))
+    model = fitted(run, run.config.with_values(present(record.params)), train)
+    labels = np.asarray(data.classes)[data.y[test]]
+    assert np.mean(model.predict(data.X[test]) == labels) == record.accuracy
+
+
+def test_the_model_predicts_the_same_in_another_process() -> None:
+    assert export("--out", "model.joblib") == 0
+    X = Run.from_overrides(CELL).dataset().X
+    np.save("X.npy", X)
     program = (
         "import joblib, numpy; print(*joblib.load('model.joblib').predict(numpy.load('X.npy')))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    labels = np.asarray(data.classes)[data.y[test]]
-    recorded = present(Store("store").record(run, 1)).accuracy
-    assert np.mean(np.array(done.stdout.split()) == labels) == recorded
+    assert done.stdout.split() == joblib.load("model.joblib").predict(X).tolist()
 
 
 def test_all_rows_are_fitted_with_what_most_splits_chose(
@@ -63,18 +66,9 @@ def test_all_rows_are_fitted_with_what_most_splits_chose(
     assert "on all 60 rows" in capsys.readouterr().out
 
 
-def test_a_skops_file_is_written() -> None:
-    skops_io = pytest.importorskip("skops.io")
-    assert export("--split", "0", "--out", "model.skops") == 0
-    trusted = skops_io.get_untrusted_types(file="model.skops")
-    model = skops_io.load("model.skops", trusted=trusted)
-    X = Run.from_overrides(CELL).dataset().X
-    assert set(model.predict(X)) <= set(Run.from_overrides(CELL).dataset().classes)
-
-
 @pytest.mark.parametrize("file", ["model.joblib", "model.skops"])
 def test_an_exported_model_is_loaded_and_says_what_rows_it_takes(file: str) -> None:
-    assert export("--split", "0", "--out", file) == 0
+    assert export("--out", file) == 0
     X = Run.from_overrides(CELL).dataset().X
     model = mklbench.load(file)
     assert set(model.predict(X)) <= set(Run.from_overrides(CELL).dataset().classes)
@@ -102,7 +96,7 @@ def test_an_exported_model_takes_the_raw_table_and_no_other() -> None:
     line = ["data=csv", "data.path=mine.csv", "data.label=ill", "data.drop=[id]"]
     run = [*line, f"data.categories={options}", "algo=svm", "split.n_splits=1", "search=fixed"]
     assert cli.main(["run", *run, "results_dir=store", "progress=none"]) == 0
-    arguments = ["export", "model", *run, "--results-dir", "store", "--out", "model.joblib"]
+    arguments = ["export", "model", *run, "results_dir=store", "--out", "model.joblib"]
     assert cli.main(arguments) == 0
     model, data = mklbench.load("model.joblib"), Run.from_overrides(run).dataset()
     expected = model.decision_function(data.X)

@@ -239,7 +239,7 @@ def test_ctrl_c_in_a_notebook_is_still_an_exception(
     monkeypatch.setattr("mklbench.experiments.execution.steps.run_split", interrupted)
     with (
         pytest.raises(KeyboardInterrupt, match="what is kept"),
-        interruption.saying(lambda: "what is kept"),
+        interruption.saying("what is kept"),
     ):
         run_all([tiny_run()], store)
     assert store.read(tiny_run()).status == "missing"

@@ -111,7 +111,6 @@ READ = [
     ["status", "--results-dir", "STORE"],
     ["plot", "gain", *TABLE[1:], "--results-dir", "STORE"],
     ["reproduce", *TABLE, "--results-dir", "STORE", "--out-dir", "results"],
-    ["redo", "--failed", "--results-dir", "STORE"],
 ]
 
 
@@ -127,7 +126,7 @@ DONE = ["data=twonorm", "data.n_samples=60", "split.n_splits=2", "algo=svm", "ke
 WRITE = [
     ["run", *TINY, "algo=svm", "results_dir=STORE"],
     ["run", *TINY, "algo=svm", "results_dir=STORE/deeper"],
-    ["redo", *DONE, "search=fixed", "--results-dir", "STORE"],
+    ["redo", *DONE, "search=fixed", "results_dir=STORE"],
 ]
 
 

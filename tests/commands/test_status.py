@@ -61,7 +61,7 @@ def named(run: Run) -> str:
 def redo(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
     """Return what `mklbench redo` says."""
     capsys.readouterr()
-    assert cli.main(["redo", *arguments, "--results-dir", "store"]) == status
+    assert cli.main(["redo", *arguments, "results_dir=store"]) == status
     said = capsys.readouterr()
     return said.err if status else said.out
 
@@ -154,9 +154,7 @@ def test_a_run_is_forgotten_with_its_selections(
     said = redo(capsys, *TINY, "algo=svm", *SHARED)
     assert said == f"{run.directory_name}: 4 splits and 2 selections forgotten.\n"
     assert [path.name for path in store.path.iterdir()] == [other.directory_name]
-    assert redo(capsys, *TINY, "algo=svm", *SHARED) == (
-        f"{run.directory_name}: nothing was recorded.\n"
-    )
+    assert redo(capsys, *TINY, "algo=svm", *SHARED) == f"{run.directory_name}: nothing forgotten.\n"
 
 
 def test_a_sweep_is_forgotten_by_the_overrides_of_its_run(
@@ -178,16 +176,6 @@ def test_a_split_is_forgotten(store: Store, capsys: pytest.CaptureFixture[str]) 
     assert said == f"{run.directory_name}: 2 splits forgotten.\n"
     assert store.read(run).missing == [1, 3]
     assert store.selections(run) == before
-
-
-def test_failures_are_forgotten(
-    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run, overrides = half_failed(tmp_path, store)
-    assert redo(capsys, "--failed", "--split", "2", *overrides).endswith("nothing was recorded.\n")
-    assert status(capsys)[0] == {named(run): (4, 3, 0, 1, 0)}
-    assert redo(capsys, "--failed", *overrides) == f"{run.directory_name}: 1 split forgotten.\n"
-    assert status(capsys)[0] == {named(run): (4, 3, 0, 0, 1)}
 
 
 def test_runs_are_named_by_what_tells_them_apart(
@@ -224,21 +212,6 @@ def test_edited_code_leaves_nothing_that_waits(
     assert status(capsys)[1] == [
         "There are no runs in store: mklbench run and reproduce put them there."
     ]
-    run_all([run], store)
-    assert "4 splits forgotten" in redo(capsys, "--failed")
-    assert not status(capsys)[0]
-
-
-def test_all_failures_of_a_store_are_forgotten(
-    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run, _ = half_failed(tmp_path, store)
-    run_all([tiny_run()], store)
-    assert redo(capsys, "--failed") == f"{run.directory_name}: 1 split forgotten.\n"
-    assert redo(capsys, "--failed") == (
-        "Nothing has failed in store: there is nothing to forget.\n"
-    )
-    assert store.read(tiny_run()).status == "done"
 
 
 def test_what_is_being_run_is_not_forgotten(
@@ -264,13 +237,12 @@ def test_what_is_being_run_is_not_forgotten(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "give the overrides of a run, or --failed for all failures of the store"),
-        (["--split", "1"], "give the overrides of a run, or --failed"),
+        (["--split", "1"], "the following arguments are required: OVERRIDE"),
         (["algo=svm", "--split", "-1"], "argument --split: "),
         (["algo=smv"], "algo=smv is not known: did you mean"),
         (["algo=svm,mkl"], "add --multirun"),
         (["algo=svm", "--filed"], "unrecognized arguments: --filed"),
-        (["--failed", "--results-dir", "file"], "results_dir=file is no directory"),
+        (["algo=svm", "results_dir=file"], "results_dir=file is no directory"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_in_one_sentence(

@@ -114,6 +114,11 @@ def test_what_is_set_and_searched_as_well_is_refused(asked: str) -> None:
         searches("algo=qnpkl", "algo.C=2", asked)
 
 
+def test_a_search_of_what_an_algorithm_does_not_have_is_refused_with_its_name() -> None:
+    with pytest.raises(InputError, match=r"search=cv tries algo\.C: .* choose one of .*algo\.lam"):
+        searches("algo=easymkl", "search=cv")
+
+
 def test_a_sweeper_in_a_file_of_the_users_own(tmp_path: Path) -> None:
     (tmp_path / "experiment").mkdir()
     sweep = {"hydra": {"sweeper": {"params": {"algo.C": "1,10,100"}}}}

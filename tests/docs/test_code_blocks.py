@@ -44,7 +44,6 @@ ONLY_READ = {
     r"data (fetch|verify)": "has to be downloaded",
     r"--config-dir": "needs files of one's own, which tests/examples and tests/commands have",
     r"mklbench (check|report|compare|doctor|plot|reproduce)\b": "takes long; tests/commands has it",
-    r"status --watch": "goes on until it is stopped",
     r"/archive/": "is a folder of somebody else",
     r"\b(algo|data|kernel)=mine\b": "needs what the page has told to write",
     r"wine\.mat|clinic\.csv|patients\.csv data\.label=diagnosis": "has a file of tests/examples",
@@ -107,7 +106,7 @@ def understand(command: str) -> None:
     if words[0] in ("--version", "--help"):
         return
     flags, overrides = flags_and_overrides(words)
-    _, given = grammar.parse(words)
+    given = grammar.parse(words)
     names = [name for name in given.get("names", []) if "=" not in name]
     has_own = given.get("config_dir") is not None
     if words[0] == "data":

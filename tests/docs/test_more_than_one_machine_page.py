@@ -101,7 +101,7 @@ def test_a_command_of_the_page_is_understood(words: list[str]) -> None:
         for name in re.findall(r"executor\.(\w+)=", " ".join(OF_ENGINES.split(" ".join(first)))):
             assert name in options(chosen["name"])
         return
-    _, given = grammar.parse([command, *arguments])
+    given = grammar.parse([command, *arguments])
     if command in ("reproduce", "check"):
         run_options(compose([text for text in given["names"] if "=" in text]))
 

@@ -32,7 +32,7 @@ def test_files_that_others_have_open_are_left_alone(
             real(path, **named)
 
     monkeypatch.setattr(os, "unlink", unlink)
-    redo = ["redo", "--results-dir", str(store.path), "--split", "1", "data=twonorm"]
+    redo = ["redo", f"results_dir={store.path}", "--split", "1", "data=twonorm"]
     options = ["data.n_samples=60", "kernel=gaussian", "split.scaling=minmax", "split.n_splits=4"]
     assert cli.main([*redo, *options, "algo=svm"]) == 0
     assert capsys.readouterr().out.endswith("1 split forgotten.\n")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import conic_twins
@@ -38,7 +36,7 @@ from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks, row_engines
 from mklbench.optim.joint import Path
 from mklbench.optim.row_blocks import Linearised, terms_of
-from mklbench.optim.row_engines import Engine, FactorProblem
+from mklbench.optim.row_engines import FactorProblem
 from mklbench.optim.weight_sets import OneSum
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
@@ -608,66 +606,6 @@ def test_says_nothing_to_standard_error(recwarn: pytest.WarningsRecorder) -> Non
         warnings.simplefilter("error")
         joint(feature_gaussians(X), y, 10.0)
     assert not recwarn.list
-
-
-class TestSeveralProblems:
-    """Binary problems on one bank share factors and the rows of these that are kept."""
-
-    def test_each_is_solved_as_alone_and_rows_are_made_once(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        X, y = problem(300, 3, 0)
-        others = [y, np.where(X[:, 2] > 0.8, 1.0, -1.0), -y]
-        bank = feature_gaussians(X)
-        alone = [joint(bank, each, 10.0) for each in others]
-        made: list[type] = []
-        rows = RowFactors.rows
-
-        def noting(self: RowFactors, start: int, stop: int, dtype: Any = np.float64) -> Any:
-            made.append(dtype)
-            return rows(self, start, stop, dtype)
-
-        monkeypatch.setattr(RowFactors, "rows", noting)
-        together = mkl.solve_all(bank, others, 10.0, tol=TOL, method="joint")
-        for one, other in zip(alone, together, strict=True):
-            assert one.gap == other.gap <= TOL
-            assert np.array_equal(one.dual_coef, other.dual_coef)
-            assert np.array_equal(one.weights, other.weights)
-        assert made.count(np.float32) == 1
-
-    def test_bounds_are_those_of_each(self) -> None:
-        X, y = problem(300, 3, 1)
-        rare = np.where(X[:, 2] > 1.2, 1.0, -1.0)
-        options: dict[str, Any] = {"tol": TOL, "method": "joint", "class_weight": "balanced"}
-        found = mkl.solve_all(feature_gaussians(X), [y, rare], 1.0, **options)
-        for solution, labels in zip(found, (y, rare), strict=True):
-            alone = mkl.solve(feature_gaussians(X), labels, 1.0, **options)
-            assert np.array_equal(solution.dual_coef, alone.dual_coef)
-        assert max(np.abs(found[1].dual_coef)) > 2.0
-
-    def test_an_engine_ends_with_the_problems(self) -> None:
-        open_engines: list[int] = []
-
-        @contextmanager
-        def counting(problem: FactorProblem) -> Iterator[Engine]:
-            open_engines.append(1)
-            with row_engines.threads(problem) as engine:
-                yield engine
-            open_engines.append(-1)
-
-        X, y = problem(300, 3, 0)
-        with row_engines.made_by(counting):
-            mkl.solve_all(feature_gaussians(X), [y, -y, y], 1.0, tol=TOL, method="joint")
-        assert sum(open_engines) == 0
-        assert open_engines.count(1) == len(open_engines) // 2 <= 2
-
-    def test_rows_that_have_no_room_are_not_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The coarse factors of the next problem then take the place of the fine ones."""
-        monkeypatch.setattr(row_engines, "KEPT", 300 * 40 * 8)
-        X, y = problem(300, 3, 0)
-        others = [y, np.where(X[:, 2] > 0.8, 1.0, -1.0), -y]
-        together = mkl.solve_all(feature_gaussians(X), others, 10.0, tol=TOL, method="joint")
-        assert all(solution.gap <= TOL for solution in together)
 
 
 def test_a_value_too_rare_to_be_among_the_samples_looked_at_counts() -> None:

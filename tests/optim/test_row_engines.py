@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
 from mklbench import cli
-from mklbench.algorithms import mkl
-from mklbench.kernels import feature_gaussians
 from mklbench.optim import row_engines
 from mklbench.optim.row_engines import allowing, n_threads
 
@@ -24,29 +21,6 @@ def test_are_those_of_linear_algebra_unless_said() -> None:
                 assert n_threads() == 2
             assert n_threads() == 3
         assert n_threads() == 1
-
-
-def test_engines_that_are_kept_leave_the_next_its_threads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """One that is open limits linear algebra to one thread: its own threads take the others."""
-    made = []
-
-    class Noted(row_engines.Engine):
-        def __init__(self, problem: row_engines.FactorProblem) -> None:
-            made.append(n_threads())
-            super().__init__(problem)
-
-    monkeypatch.setattr(row_engines, "Engine", Noted)
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((300, 3))
-    y = np.where(X[:, 0] + 0.3 * X[:, 1] ** 2 > 0, 1.0, -1.0)
-    with threadpool_limits(2, user_api="blas"):
-        threads = n_threads()
-        mkl.solve_all(feature_gaussians(X), [y, -y], 300.0, tol=1e-4, method="joint")
-        assert n_threads() == threads
-    assert len(made) > 1
-    assert set(made) == {threads}
 
 
 @pytest.mark.parametrize(("C", "threads"), [(["algo.C=1"], 3), (["-m", "algo.C=1,2"], 1)])

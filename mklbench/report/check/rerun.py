@@ -247,7 +247,7 @@ def confirm(
     done = [item for item in waiting if store.is_done(item.run, item.record.split)]
     kept = f"fresh splits are kept in {store.path}; the same command goes on from there."
     left = max(deadline - time.monotonic(), 0.0)
-    with interruption.saying(lambda: kept), countdown(left) as say:
+    with interruption.saying(kept), countdown(left) as say:
         findings = run_again(done, store, Local(jobs))
         waiting = [item for item in waiting if item not in findings]
         for batch in batches(waiting, jobs, deadline):

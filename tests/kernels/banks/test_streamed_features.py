@@ -126,7 +126,7 @@ def test_a_fit_comes_to_its_search_without_a_copy_of_the_file(
         factors.largest_entry()
         raise _Reached
 
-    monkeypatch.setattr(joint_search, "search", search)
+    monkeypatch.setattr(joint_search, "solve", search)
     some = np.random.default_rng(0).standard_normal((4000, 40), dtype=np.float32)
     np.save(tmp_path / "X.npy", np.tile(some, (100, 1)))
     X: np.ndarray = np.load(tmp_path / "X.npy", mmap_mode="r")

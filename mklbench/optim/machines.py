@@ -1,23 +1,25 @@
-"""The second stage of two-stage learning: a machine on a kernel that a first stage has learned.
+"""Machines on one kernel whose weights are given: SVM, SVR or ridge regression, certified.
 
+They are the second stage of two-stage learning, in which a first stage has learned the kernel.
 First stages that try each kernel of a bank alone do so on samples that it was not learned from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from mklbench.certify import Loss, Squares, Tube
 from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.libsvm import check_box, check_tol, check_tol_of_classes, class_factors
-from mklbench.optim.fixed_kernel import train_ridges, train_svm, train_svr
+from mklbench.libsvm import SVM, SVR, check_box, check_tol, check_tol_of_classes, class_factors
 from mklbench.optim.problem import Problem
-from mklbench.optim.svm_value import check_bank, check_samples
+from mklbench.optim.ridge import coefficients, hadamard_power, ridges
+from mklbench.optim.svm_value import bounds_alone, check_bank, check_samples, fixed_weights
 from mklbench.solution import Solution
 from mklbench.validation import (
     check_choice,
@@ -29,8 +31,124 @@ from mklbench.validation import (
 )
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 KINDS = ("svm", "krr", "svr")
+
+# A ridge regression is solved at this relative gap, which is rounding and nothing else.
+_SOLVED = 1e-6
+
+
+def train_svm(
+    operator: KernelOperator, problem: Problem, weights: ArrayLike | None = None
+) -> Solution:
+    """Train one SVM on the kernel of a bank or a family at fixed weights.
+
+    Parameters
+    ----------
+    operator : KernelOperator
+        The bank or the family on the n training samples.
+    problem : Problem
+        The labels of these samples.
+    weights : array_like of shape (M,) or None, default=None
+        Kernel weights or parameters theta, >= 0; 1/M each if not given.
+
+    Raises
+    ------
+    InputError
+        If the operator has another number of samples, or the weights have the wrong shape or range.
+    """
+    return _train(problem.machine(), problem.loss, operator, weights)
+
+
+def train_svr(
+    operator: KernelOperator,
+    y: ArrayLike,
+    C: float,
+    epsilon: float,
+    svm_tol: float,
+    sample_weight: ArrayLike | None,
+    weights: ArrayLike | None = None,
+) -> Solution:
+    """Do so for one epsilon-SVR, on targets `y` (n,), as `mklbench.libsvm.SVR` takes them."""
+    machine = SVR(y, C, epsilon=epsilon, tol=svm_tol, sample_weight=sample_weight)
+    return _train(machine, Tube(machine.y, machine.upper, float(epsilon)), operator, weights)
+
+
+def train_ridges(
+    operator: KernelOperator,
+    targets: Array,
+    lams: Sequence[float],
+    sample_weight: ArrayLike | None,
+    weights: float | ArrayLike | None = None,
+    degree: int = 1,
+) -> list[Solution]:
+    """Do so for a kernel ridge regression at each lambda, on K entry by entry to a power."""
+    check_samples(operator, len(targets))
+    mu = fixed_weights(operator, weights)
+    K = hadamard_power(operator.gram(mu), degree)
+    each = (ridges(lam, sample_weight, len(targets)) for lam in lams)
+    return [_ridge_solution(K, targets, ridge, mu, degree) for ridge in each]
+
+
+def _ridge_solution(
+    K: Array, y: Array, lam: float | Array, weights: Array, degree: int
+) -> Solution:
+    """Return a ridge regression with the gap of its numbers.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The Gram matrix.
+    y : ndarray of shape (n,)
+        Targets.
+    lam : float or ndarray of shape (n,)
+        lambda, of each sample where these have weights.
+    weights : ndarray of shape (M,)
+        Of the kernels in K.
+    degree : int
+        d of the kernel.
+    """
+    alpha = coefficients(K, y, lam)
+    bounds = bounds_alone(Squares(y, lam), K @ alpha, alpha)
+    objective = 2.0 * bounds.lower
+    return Solution(
+        weights=weights,
+        dual_coef=alpha,
+        intercept=0.0,
+        objective=objective,
+        gap=bounds.relative_gap,
+        n_svm_calls=0,
+        n_iter=1,
+        converged=bounds.relative_gap <= _SOLVED,
+        history=[{"objective": objective, "n_svm_calls": 0.0}],
+        degree=degree,
+    )
+
+
+def _train(
+    machine: SVM | SVR, loss: Loss, operator: KernelOperator, weights: ArrayLike | None
+) -> Solution:
+    """Solve a machine of n targets, with its loss, on the Gram matrix; certify its numbers."""
+    check_samples(operator, len(machine.y))
+    fixed = fixed_weights(operator, weights)
+    K = operator.gram(fixed)
+    trained = machine.solve(K)
+    a, intercept = trained.dual_coef, trained.intercept
+    outputs = K @ a
+    bounds = bounds_alone(loss, outputs, a, intercept)
+    return Solution(
+        weights=fixed,
+        dual_coef=a,
+        intercept=intercept,
+        objective=bounds.lower,
+        gap=bounds.relative_gap,
+        n_svm_calls=1,
+        n_iter=1,
+        converged=machine.is_done(outputs, a),
+        history=[{"objective": bounds.lower, "n_svm_calls": 1.0}],
+        svm_seconds=machine.seconds,
+    )
 
 
 @dataclass(frozen=True)
@@ -131,6 +249,34 @@ class Learner:
         return np.ones(n) if self.sample_weight is None else np.array(self.sample_weight, float)
 
 
+def reported(
+    solution: Solution, objective: float, calls: int = 0, svm_seconds: float = 0.0, **more: float
+) -> Solution:
+    """Return the machine of a second stage with one entry of history on both stages.
+
+    Parameters
+    ----------
+    solution : Solution
+        The machine.
+    objective : float
+        What the entry and the solution have as theirs.
+    calls : int, default=0
+        SVM problems that the first stage solved.
+    svm_seconds : float, default=0.0
+        Seconds that it spent in them.
+    **more : float
+        What else the entry says.
+    """
+    calls += solution.n_svm_calls
+    return replace(
+        solution,
+        objective=objective,
+        n_svm_calls=calls,
+        svm_seconds=svm_seconds + solution.svm_seconds,
+        history=[{"objective": objective, "n_svm_calls": float(calls), **more}],
+    )
+
+
 def after_first_stage(
     solution: Solution,
     objective: float,
@@ -175,55 +321,13 @@ def are_labels(y: Array) -> NDArray[np.bool_]:
     return np.isin(y, (-1.0, 1.0))
 
 
-Rows = NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """What the kernels are worth alone, and what it took to know it.
-
-    Attributes
-    ----------
-    losses : ndarray of shape (M,)
-        The share of wrong labels, or the mean squared error of real targets.
-    n_svm_calls : int
-        Number of SVM problems solved.
-    svm_seconds : float
-        Wall-clock seconds spent inside LIBSVM.
-    """
-
-    losses: Array
-    n_svm_calls: int
-    svm_seconds: float
-
-    def and_then(self, solution: Solution, loss: float) -> Solution:
-        """Return the machine that was learned afterwards, with what both have taken.
-
-        Parameters
-        ----------
-        solution : Solution
-            The machine.
-        loss : float
-            What its history has as "held_out_loss".
-        """
-        calls = self.n_svm_calls + solution.n_svm_calls
-        entry = {
-            "objective": solution.objective,
-            "n_svm_calls": float(calls),
-            "held_out_loss": loss,
-        }
-        return replace(
-            solution,
-            n_svm_calls=calls,
-            svm_seconds=self.svm_seconds + solution.svm_seconds,
-            history=[entry],
-        )
-
-
 def losses_of_each(
     name: str, bank: Bank, targets: Array, machine: Learner, folds: int, seed: int
-) -> HeldOut:
+) -> tuple[Array, int, float]:
     """Return the loss of each kernel on held-out samples, all folds together.
+
+    That is the share of wrong labels, or the mean squared error of real targets, (M,); with it come
+    the number of SVM problems solved and the seconds spent inside LIBSVM.
 
     Parameters
     ----------
@@ -248,7 +352,7 @@ def losses_of_each(
     """
     parts = _stratified_folds(name, targets, folds, seed)
     restricted = [bank.take(fit) for fit, _ in parts]
-    loss = _wrong_labels if are_labels(targets).all() else _squared_errors
+    has_labels = are_labels(targets).all()
     losses = np.zeros(bank.n_kernels)
     importance = machine.importance(len(targets))
     total = importance.sum()
@@ -258,17 +362,11 @@ def losses_of_each(
         for part, (fit, held_out) in zip(restricted, parts, strict=True):
             trained = machine.learn(part, targets[fit], unit, fit)
             decision = K[np.ix_(held_out, fit)] @ trained.dual_coef + trained.intercept
-            losses[m] += loss(decision, targets[held_out], importance[held_out]) / total
+            y, counts = targets[held_out], importance[held_out]
+            loss = counts[(decision > 0) != (y > 0)] if has_labels else counts * (decision - y) ** 2
+            losses[m] += float(loss.sum()) / total
             calls, seconds = calls + trained.n_svm_calls, seconds + trained.svm_seconds
-    return HeldOut(losses, calls, seconds)
-
-
-def _wrong_labels(decision: Array, y: Array, importance: Array) -> float:
-    return float(importance[(decision > 0) != (y > 0)].sum())
-
-
-def _squared_errors(decision: Array, y: Array, importance: Array) -> float:
-    return float((importance * np.square(decision - y)).sum())
+    return losses, calls, seconds
 
 
 def _stratified_folds(name: str, y: Array, k: int, seed: int) -> list[tuple[Rows, Rows]]:
