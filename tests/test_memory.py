@@ -283,9 +283,7 @@ class TestRuns:
         (failed,) = (record for record in result.records if record.status != "done")
         assert len(result.records) == 4
         assert other.status == "done"
-        assert present(failed.error).startswith(
-            "the memory did not suffice (Unable to allocate 256. PiB"
-        )
+        assert present(failed.error).startswith("MemoryError: Unable to allocate 256. PiB")
         assert "MemoryError" in present(failed.traceback)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,9 +10,8 @@ from mklbench import config as configs
 from mklbench.commands.run import run_of
 from mklbench.errors import InputError
 from mklbench.experiments.execution.lock import holder
-from mklbench.experiments.execution.overview import run_directories
 from mklbench.experiments.run import Run
-from mklbench.experiments.store import Store, cannot_be_written, traceback_of
+from mklbench.experiments.store import Store, cannot_be_written, described
 
 
 def redo(
@@ -45,7 +43,7 @@ def redo(
     jobs = configs.jobs_of([*overrides, *flags])
     store = Store(configs.run_options(jobs[0].config).results_dir)
     store.check()
-    there = run_directories(store)
+    there = store.directories()
     directories = [path for job in jobs for path in _of_run(run_of(job), store, there)]
     for directory in directories:
         locks = [directory / f"split-{split:03d}.lock" for split in splits]
@@ -60,7 +58,7 @@ def redo(
 
 def _of_run(run: Run, store: Store, directories: Sequence[Path]) -> list[Path]:
     """Return where a run has records: also those of its own code before that was edited."""
-    config = store.as_described(run)
+    config = described(run)
     own = store.directory(run)
     before = [path for path in directories if path.name.startswith(f"{run.label}-")]
     return [own, *(p for p in before if p != own and store.described_config(p) == config)]
@@ -78,12 +76,10 @@ def _forgotten(directory: Path, store: Store, splits: Sequence[int]) -> str:
     try:
         for path in paths:
             path.unlink(missing_ok=True)
-            traceback_of(path).unlink(missing_ok=True)
             path.with_suffix(".lock").unlink(missing_ok=True)
     except OSError as error:
         raise cannot_be_written(store, error) from error
-    with contextlib.suppress(OSError):
-        directory.rmdir()
+    store.remove_description(directory)
     counts = Counter(path.name.partition("-")[0] for path in paths if path.suffix == ".json")
     parts = [f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if kind != "cell.json"]
     return f"{directory.name}: {' and '.join(parts) or 'nothing'} forgotten."

@@ -109,8 +109,7 @@ def reproduce(
     ]
     found = list(zip(tables, finders, strict=True))
     places = [(finder, slot) for table, finder in found for slot in table.slots()]
-    with counting(places, "Reading the tables") as counted:
-        runs = [finder.run(slot) for finder, slot in counted]
+    runs = [finder.run(slot) for finder, slot in counting(places, "Reading the tables")]
     if dry_run:
         source = Layers([store, *taken_over.values()])
         recorded = _measured_before(results, tables)
@@ -146,7 +145,7 @@ def print_positions(
     Parameters
     ----------
     names, selection, results_dir, config_dir
-        As of `reproduce`; times are those of the records, or of runs that are alike.
+        As of `reproduce`; times are those of the records.
 
     Returns
     -------
@@ -165,13 +164,12 @@ def print_positions(
     for table in tables:
         finder = RunFinder(Layers([]), n_splits=selection.n_splits)
         lines = []
-        with counting(list(table.slots()), "Reading the table") as counted:
-            for slot in counted:
-                run = finder.run(slot)
-                [work] = outstanding_work([run], finder.source, recorded)
-                asked = slot if selection.n_splits is None else first_splits(slot, run.n_splits)
-                command = run_command(asked, run.config.search.grid)
-                lines.append([*slot.place, slot.protocol.label, estimate_text(work), command])
+        for slot in counting(list(table.slots()), "Reading the table"):
+            run = finder.run(slot)
+            [work] = outstanding_work([run], finder.source, recorded)
+            asked = slot if selection.n_splits is None else first_splits(slot, run.n_splits)
+            command = run_command(asked, run.config.search.grid)
+            lines.append([*slot.place, slot.protocol.label, estimate_text(work), command])
         print(f"{table.name}: {table.title}\n")
         print(f"{tabulate(lines, headings, disable_numparse=True)}\n")
     return 0

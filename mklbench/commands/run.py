@@ -75,7 +75,7 @@ def run_missing(
     """
     kept = f"finished splits are kept in {store.path}; the same command goes on from there."
     with interruption.saying(kept):
-        return run_all(runs, store, executor=executor, progress=progress(shown, store=store))
+        return run_all(runs, store, executor=executor, progress=progress(shown))
 
 
 class _Runs:

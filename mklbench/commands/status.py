@@ -10,7 +10,7 @@ from mklbench import terminal
 from mklbench.experiments.execution import slurm
 from mklbench.experiments.execution.overview import RunOverview, overview
 from mklbench.experiments.rows import choices_of, differences
-from mklbench.experiments.store import Store, traceback_of
+from mklbench.experiments.store import Store
 
 
 def status(store: Store) -> str:
@@ -85,6 +85,4 @@ def _details(run: RunOverview) -> Iterator[str]:
         yield f"{step}: running on {where} since {since}"
     for split, record in run.failed.items():
         place = run.directory / f"split-{split:03d}.json"
-        details = traceback_of(place)
-        rest = f"traceback: {details}" if details.exists() else f"the rest: {place}"
-        yield f"split {split}: {record.status}: {record.reason} ({rest})"
+        yield f"split {split}: {record.status}: {record.reason} (the rest: {place})"

@@ -30,11 +30,11 @@ class DamagedRecordWarning(UserWarning):
     """A file of a store, or a line of exported records, is damaged and counts as missing."""
 
 
-def with_checksum(content: Mapping[str, Any], indent: int | None = None) -> str:
-    """Return an object as one line of JSON, or several with an indent, with its checksum."""
+def with_checksum(content: Mapping[str, Any]) -> str:
+    """Return an object as one line of JSON, with its checksum."""
     whole = {**content, "schema": SCHEMA}
     whole.pop("checksum", None)
-    return json.dumps(whole | {"checksum": checksum(whole)}, indent=indent, allow_nan=False) + "\n"
+    return json.dumps(whole | {"checksum": checksum(whole)}, allow_nan=False) + "\n"
 
 
 def checksum(content: Mapping[str, Any]) -> str:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-import signal
 import time
-import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from pickle import PicklingError
 from typing import Any
 
 import numpy as np
@@ -22,7 +18,6 @@ from mklbench.config.schemas import MEASURES, RunConfig
 from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling, imputed
 from mklbench.data.splits import split_seed
-from mklbench.errors import InputError, place_in_own_code
 from mklbench.experiments.provenance import provenance
 from mklbench.experiments.record import DONE, Ended, Record, Selection
 from mklbench.experiments.responses import Responses
@@ -38,7 +33,7 @@ from mklbench.solution import Solution
 # So many iterations are kept, the first and the last among them.
 MOST_ENTRIES = 16
 
-Column = list[float | int | None]
+Column = list[float | None]
 
 # What is kept of an iteration, by its name in a history: the name in a record, and how many
 # significant digits.
@@ -61,7 +56,7 @@ def run_selection(run: Run, split: int) -> Selection:
 
 
 def run_split(run: Run, split: int, selections: Mapping[int, Selection] | None = None) -> Record:
-    """Run one split of a run and return its record; a crash of the algorithm is recorded, too.
+    """Run one split of a run and return its record.
 
     Parameters
     ----------
@@ -74,46 +69,55 @@ def run_split(run: Run, split: int, selections: Mapping[int, Selection] | None =
     Raises
     ------
     InputError
-        For what the user can mend but in code of their own; nothing is recorded then.
+        For what the user can mend.
     """
-    try:
-        return _run_split(run, split, selections or {})
-    except BaseException as error:  # sys.exit() in an algorithm must not end the run
-        if not is_crash(error):
-            raise
-        return unfinished(run, split, "failed", in_a_sentence(error), traceback.format_exc())
+    parts = _Parts(run, split)
+    if absent := [index for index in run.selection_splits if index not in (selections or {})]:
+        raise ValueError(f"the selections on splits {absent} have to be made first")
+    shared = {index: (selections or {})[index] for index in run.selection_splits}
+    combine = run.config.search.combine
+    selection = _agreed(shared, split, combine) if shared else _select(run, split, parts)
+    chosen = run.config.with_values(selection.params)
+    solve = configs.algorithm(chosen.algo)
+    test_samples = parts.test_samples(chosen.kernel)
+
+    start = time.perf_counter()
+    operator = parts.build(chosen.kernel)
+    built = time.perf_counter()
+    cpu = time.process_time()
+    solutions = parts.responses.fit(solve, operator)
+    fitted, fit_cpu = time.perf_counter(), time.process_time() - cpu
+    decision = multiclass.decision_function(operator, solutions, test_samples)
+    predicted = time.perf_counter()
+
+    test = Responses.of(parts.data, parts.test)
+    scores = _scores(run, split, parts, chosen, test, decision)
+    if "model_bytes" in run.metrics:
+        scores["model_bytes"] = DecisionFunction.of(operator, solutions).n_bytes()
+    return Record(
+        **_identity(run, split),
+        status=DONE,
+        n_train=len(parts.train),
+        n_test=len(parts.test),
+        C=chosen.algo.get("C"),
+        fit_seconds=fitted - built,
+        fit_cpu_seconds=fit_cpu,
+        svm_seconds=sum(solution.svm_seconds for solution in solutions),
+        kernel_seconds=built - start,
+        predict_seconds=predicted - fitted,
+        scores={name: scores[name] for name in run.metrics} or None,
+        **_choice(selection, shared),
+        **_quality(test, decision),
+        **_effort(solutions, operator),
+        **_weights(solutions, operator, parts.data),
+    )
 
 
 def unfinished(
     run: Run, split: int, status: Ended, error: str, details: str | None = None
 ) -> Record:
     """Return the record of a split that has no result: status "failed" or "timeout"."""
-    return replace(_ended(run, split, status), error=error, traceback=details)
-
-
-def is_crash(error: BaseException) -> bool:
-    """Tell whether an error ends a split, which is recorded, and not the run.
-
-    What the user interrupts and what options are to blame for ends the run. A call by which code of
-    the user's own led to an `InputError` is a crash of it.
-    """
-    if isinstance(error, InputError):
-        return place_in_own_code(error) is not None
-    is_users = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    return not (isinstance(error, KeyboardInterrupt) and is_users)
-
-
-def in_a_sentence(error: BaseException) -> str:
-    """Return what a crash is recorded with."""
-    if isinstance(error, MemoryError):
-        details = f" ({error})" if str(error) else ""
-        return (
-            f"the memory did not suffice{details}: choose fewer training rows, fewer kernels or "
-            "fewer jobs."
-        )
-    where = place_in_own_code(error)
-    said = f"{type(error).__name__}: {error}"
-    return said if where is None else f"{said.rstrip('.')} ({where})"
+    return Record(**_identity(run, split), status=status, error=error, traceback=details)
 
 
 class _Parts:
@@ -152,50 +156,6 @@ class _Parts:
         return self._builders[config]
 
 
-def _run_split(run: Run, split: int, selections: Mapping[int, Selection]) -> Record:
-    parts = _Parts(run, split)
-    if absent := [index for index in run.selection_splits if index not in selections]:
-        raise ValueError(f"the selections on splits {absent} have to be made first")
-    shared = {index: selections[index] for index in run.selection_splits}
-    combine = run.config.search.combine
-    selection = _agreed(shared, split, combine) if shared else _select(run, split, parts)
-    chosen = run.config.with_values(selection.params)
-    solve = configs.algorithm(chosen.algo)
-    test_samples = parts.test_samples(chosen.kernel)
-
-    start = time.perf_counter()
-    operator = parts.build(chosen.kernel)
-    built = time.perf_counter()
-    cpu = time.process_time()
-    solutions = parts.responses.fit(solve, operator)
-    fitted, fit_cpu = time.perf_counter(), time.process_time() - cpu
-    decision = multiclass.decision_function(operator, solutions, test_samples)
-    predicted = time.perf_counter()
-
-    record = replace(
-        _ended(run, split, DONE),
-        n_train=len(parts.train),
-        n_test=len(parts.test),
-        C=chosen.algo.get("C"),
-        fit_seconds=fitted - built,
-        fit_cpu_seconds=fit_cpu,
-        svm_seconds=sum(solution.svm_seconds for solution in solutions),
-        kernel_seconds=built - start,
-        predict_seconds=predicted - fitted,
-    )
-    record = _with_selection(record, selection, shared)
-    record = _with_quality(record, decision, Responses.of(parts.data, parts.test))
-    record = _with_solver(record, solutions, operator)
-    _check_finite(record, decision)
-    record = _with_weights(record, solutions, operator, parts.data)
-    if not run.metrics:
-        return record
-    scores = _scores(run, split, parts, chosen, decision)
-    if "model_bytes" in run.metrics:
-        scores["model_bytes"] = _model_bytes(operator, solutions)
-    return replace(record, scores={name: scores[name] for name in run.metrics})
-
-
 def decision_again(run: Run, record: Record) -> NDArray[np.float64]:
     """Fit a finished split again with what was chosen; return the decision values of its test rows.
 
@@ -212,7 +172,12 @@ def decision_again(run: Run, record: Record) -> NDArray[np.float64]:
 
 
 def _scores(
-    run: Run, split: int, parts: _Parts, chosen: RunConfig, decision: NDArray[np.float64]
+    run: Run,
+    split: int,
+    parts: _Parts,
+    chosen: RunConfig,
+    test: Responses,
+    decision: NDArray[np.float64],
 ) -> dict[str, float | None]:
     """Return the scores of the test part by scikit-learn's scorers, by name.
 
@@ -231,30 +196,11 @@ def _scores(
         )
         return calibrated(held, parts.responses.codes, decision)
 
-    test, found = Responses.of(parts.data, parts.test), {}
-    for name in run.metrics:
-        if name in MEASURES:
-            continue
-        try:
-            found[name] = test.score(name, decision, probabilities)
-        except ValueError as error:
-            why = str(error).strip().partition("\n")[0].rstrip(".")
-            raise InputError(
-                f"metrics={name} is not defined on the test part of split {split} ({why}): leave "
-                "it out."
-            ) from error
-    return found
-
-
-def _model_bytes(operator: KernelOperator, solutions: Sequence[Solution]) -> int:
-    """Return the size of what predicts, which `mklbench export model` and estimators keep."""
-    try:
-        return DecisionFunction.of(operator, solutions).n_bytes()
-    except (PicklingError, AttributeError, TypeError) as error:  # of somebody's own kernels
-        raise InputError(
-            f"metrics=model_bytes cannot be measured, as the kernels of {type(operator).__name__} "
-            f"cannot be pickled ({error}): leave it out."
-        ) from error
+    return {
+        name: test.score("metrics", name, decision, probabilities)
+        for name in run.metrics
+        if name not in MEASURES
+    }
 
 
 def _select(run: Run, split: int, parts: _Parts) -> Selection:
@@ -279,73 +225,70 @@ def _seed(run: Run, split: int) -> int:
     return split_seed(run.data_digest, split, run.split_protocol)
 
 
-def _ended(run: Run, split: int, status: Ended) -> Record:
+def _identity(run: Run, split: int) -> dict[str, Any]:
     """Return what is known of a split whatever came out of it."""
-    return Record(
-        key=run.key,
-        algo=run.algo,
-        kernel=run.kernel,
-        data=run.data,
-        search=run.search,
-        split=split,
-        split_source=run.split_source(split),
-        status=status,
-        seed=run.config.split.seed,
-        data_digest=run.data_digest,
-        data_source=_place(run.dataset().source),
-        provenance=provenance(),
-    )
+    return {
+        "key": run.key,
+        "algo": run.algo,
+        "kernel": run.kernel,
+        "data": run.data,
+        "search": run.search,
+        "split": split,
+        "split_source": run.split_source(split),
+        "seed": run.config.split.seed,
+        "data_digest": run.data_digest,
+        "data_source": _without_directories(run.dataset().source),
+        "provenance": provenance(),
+    }
 
 
-def _with_selection(
-    record: Record, selection: Selection, shared: Mapping[int, Selection]
-) -> Record:
+def _choice(selection: Selection, shared: Mapping[int, Selection]) -> dict[str, Any]:
     """What was chosen; where all splits share the selections these, too, so that none is lost."""
-    return replace(
-        record,
-        params=selection.params,
-        selections=[{"split": index, **shared[index].to_json()} for index in shared] or None,
-        search_accuracy=selection.accuracy,
-        search_rmse=selection.rmse,
-        search_score=selection.score,
-        at_border=selection.at_border,
-        search_seconds=selection.seconds,
-    )
+    return {
+        "params": selection.params,
+        "selections": [{"split": index, **shared[index].to_json()} for index in shared] or None,
+        "search_accuracy": selection.accuracy,
+        "search_rmse": selection.rmse,
+        "search_score": selection.score,
+        "at_border": selection.at_border,
+        "search_seconds": selection.seconds,
+    }
 
 
-def _with_quality(record: Record, decision: NDArray[np.float64], responses: Responses) -> Record:
+def _quality(test: Responses, decision: NDArray[np.float64]) -> dict[str, Any]:
     """Accuracy of classes; root mean squared error of targets, or of two classes as -1 and +1."""
-    accuracy, rmse = None, None
-    if responses.targets is None:
-        accuracy = float(np.mean(multiclass.predict(decision) == responses.codes))
+    quality: dict[str, Any] = {}
+    if test.targets is None:
+        quality["accuracy"] = float(np.mean(multiclass.predict(decision) == test.codes))
     if decision.ndim == 1:
-        rmse = _finite(np.sqrt(np.mean(responses.squared_errors(decision))))
-    return replace(record, accuracy=accuracy, rmse=rmse)
+        quality["rmse"] = float(np.sqrt(np.mean(test.squared_errors(decision))))
+    return quality
 
 
-def _with_solver(record: Record, solutions: Sequence[Solution], operator: KernelOperator) -> Record:
+def _effort(solutions: Sequence[Solution], operator: KernelOperator) -> dict[str, Any]:
     """What the solver reports; for one-versus-rest sums, means or the worst over the classes."""
     found = any(solution.thetas is not None for solution in solutions)
     machines = [machine for solution in solutions for machine in _machines(solution)]
     ascents = [entry["ascents"] for s in solutions for entry in s.history if "ascents" in entry]
-    return replace(
-        record,
-        n_kernels=float(np.mean([np.count_nonzero(s.weights) for s in solutions])),
-        n_base_kernels=None if found else operator.n_kernels,
-        n_support=_n_support(machines),
-        n_evaluations=sum(
+    return {
+        "n_kernels": float(np.mean([np.count_nonzero(s.weights) for s in solutions])),
+        "n_base_kernels": None if found else operator.n_kernels,
+        "n_support": int(np.count_nonzero(np.any([m.dual_coef != 0 for m in machines], axis=0))),
+        "n_evaluations": sum(
             int(np.count_nonzero(m.weights) * np.count_nonzero(m.dual_coef)) for m in machines
         ),
-        objective=_finite(sum(s.objective for s in solutions)),
-        gap=_finite(max(s.gap for s in solutions)),
-        family_gap=max((s.family_gap for s in solutions if s.family_gap is not None), default=None),
-        converged=all(bool(s.converged) for s in solutions),
-        svm_calls=sum(int(s.n_svm_calls) for s in solutions),
-        n_problems=len(solutions),
-        n_iter=sum(int(s.n_iter) for s in solutions),
-        ascents=int(max(ascents)) if ascents else None,
-        descent=compact([solution.history for solution in solutions]),
-    )
+        "objective": float(sum(s.objective for s in solutions)),
+        "gap": float(max(s.gap for s in solutions)),
+        "family_gap": max(
+            (s.family_gap for s in solutions if s.family_gap is not None), default=None
+        ),
+        "converged": all(bool(s.converged) for s in solutions),
+        "svm_calls": sum(int(s.n_svm_calls) for s in solutions),
+        "n_problems": len(solutions),
+        "n_iter": sum(int(s.n_iter) for s in solutions),
+        "ascents": int(max(ascents)) if ascents else None,
+        "descent": compact([solution.history for solution in solutions]),
+    }
 
 
 def _machines(solution: Solution) -> list[Solution]:
@@ -355,62 +298,39 @@ def _machines(solution: Solution) -> list[Solution]:
     return [machine for member in solution.members for machine in _machines(member)]
 
 
-def _n_support(machines: Sequence[Solution]) -> int:
-    """Return the number of training samples that any of the machines needs."""
-    return int(np.count_nonzero(np.any([machine.dual_coef != 0.0 for machine in machines], axis=0)))
-
-
-def _check_finite(record: Record, decision: NDArray[np.float64]) -> None:
-    """Raise FloatingPointError unless a split has all the results that one that is done has."""
-    results = {"objective": record.objective, "gap": record.gap}
-    if decision.ndim == 1:
-        results["rmse"] = record.rmse
-    if bad := [name for name, value in results.items() if value is None]:
-        raise FloatingPointError(f"not a finite number: {', '.join(bad)}")
-
-
-def _with_weights(
-    record: Record, solutions: Sequence[Solution], operator: KernelOperator, data: Dataset
-) -> Record:
+def _weights(
+    solutions: Sequence[Solution], operator: KernelOperator, data: Dataset
+) -> dict[str, Any]:
     """The weights, and the share of them that lies on features which are not appended noise.
 
     Of kernels that the solver has found itself there is no such share. They are not recorded: a
     hundred of them on 60 features take 100 kB a split, and another run finds them again. Of more
     than `_MOST_WEIGHTS` kernels those in use are recorded by name, unless these are as many.
     """
+    found = any(solution.thetas is not None for solution in solutions)
     if operator.n_kernels > _MOST_WEIGHTS:
         in_use = [int(np.count_nonzero(solution.weights)) for solution in solutions]
-        if max(in_use) > _MOST_WEIGHTS or any(s.thetas is not None for s in solutions):
-            return record
+        if found or max(in_use) > _MOST_WEIGHTS:
+            return {}
         names = unique(operator.kernel_names(data.feature_names))
         active = [
             {names[m]: float(s.weights[m]) for m in np.flatnonzero(s.weights).tolist()}
             for s in solutions
         ]
-        return replace(record, active_weights=active[0] if len(active) == 1 else active)
+        return {"active_weights": active[0] if len(active) == 1 else active}
     listed = [solution.weights.tolist() for solution in solutions]
+    recorded = {"weights": listed[0] if len(listed) == 1 else listed}
     features = np.asarray(operator.features)
-    relevant = None
-    if (features >= 0).all() and all(solution.thetas is None for solution in solutions):
-        weights = np.array(listed)
+    if not found and (features >= 0).all() and (weights := np.array(listed)).sum() > 0:
         n_original = data.X.shape[1] - data.n_noise_features
-        if weights.sum() > 0:
-            relevant = float(weights[:, features < n_original].sum() / weights.sum())
-    return replace(
-        record,
-        relevant_weight=relevant,
-        weights=listed[0] if len(listed) == 1 else listed,
-    )
+        relevant = weights[:, features < n_original].sum() / weights.sum()
+        recorded["relevant_weight"] = float(relevant)
+    return recorded
 
 
-def _place(source: str) -> str:
+def _without_directories(source: str) -> str:
     """Return where data came from; of files their names, as directories differ between machines."""
     return source if "://" in source else " + ".join(Path(p).name for p in source.split(" + "))
-
-
-def _finite(value: float) -> float | None:
-    """Return a finite number, or None: JSON has neither NaN nor infinity."""
-    return float(value) if math.isfinite(value) else None
 
 
 def compact(histories: Sequence[History]) -> Mapping[str, Column] | None:
@@ -433,7 +353,10 @@ def compact(histories: Sequence[History]) -> Mapping[str, Column] | None:
     history = max(histories, key=len, default=[])
     if len(history) < 2:
         return None
-    entries = [history[at] for at in _kept_entries(len(history))]
+    entries = history
+    if len(history) > MOST_ENTRIES:
+        steps = np.geomspace(1.0, len(history), MOST_ENTRIES)
+        entries = [history[at] for at in sorted({round(step) - 1 for step in steps})]
     return {
         name: [_rounded(entry, noted, digits) for entry in entries]
         for noted, (name, digits) in _KEPT.items()
@@ -441,16 +364,6 @@ def compact(histories: Sequence[History]) -> Mapping[str, Column] | None:
     }
 
 
-def _kept_entries(n: int) -> list[int]:
-    """Return the places of at most `MOST_ENTRIES` of `n` entries, dense where they begin."""
-    if n <= MOST_ENTRIES:
-        return list(range(n))
-    return sorted({round(at) - 1 for at in np.geomspace(1.0, n, MOST_ENTRIES)})
-
-
-def _rounded(entry: Entry, name: str, digits: int) -> float | int | None:
+def _rounded(entry: Entry, name: str, digits: int) -> float | None:
     value = entry.get(name, math.nan)
-    if not math.isfinite(value):
-        return None
-    short = float(f"{value:.{digits}g}")
-    return int(short) if short.is_integer() and abs(short) < 10**digits else short
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None

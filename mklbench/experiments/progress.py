@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Any, TextIO, TypeVar
 
@@ -14,9 +13,6 @@ from mklbench.errors import from_own_code_on
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
 from mklbench.experiments.run import Run
-from mklbench.experiments.store import Store
-
-_COUNTDOWN_INTERVAL = 30.0
 
 _Item = TypeVar("_Item")
 
@@ -37,7 +33,7 @@ class Progress:
         """The run is over, also if it was interrupted."""
 
 
-def progress(kind: str, stream: TextIO | None = None, store: Store | None = None) -> Progress:
+def progress(kind: str, stream: TextIO | None = None) -> Progress:
     """Return the progress for ``progress=kind``: "auto", "bar", "lines" or "none".
 
     Parameters
@@ -46,15 +42,13 @@ def progress(kind: str, stream: TextIO | None = None, store: Store | None = None
         Its name.
     stream : file or None, default=None
         Where it is written; None is standard error.
-    store : Store or None, default=None
-        That of the run, whose files with tracebacks are named.
     """
     out = sys.stderr if stream is None else stream
     if kind == "none":
         return Progress()
     if kind == "bar" or (kind == "auto" and out.isatty()):
-        return Bar(out, store)
-    return Lines(out, store)
+        return Bar(out)
+    return Lines(out)
 
 
 class Lines(Progress):
@@ -62,16 +56,15 @@ class Lines(Progress):
 
     _interval = 10.0  # seconds between two lines about steps
 
-    def __init__(self, stream: TextIO, store: Store | None = None) -> None:
-        self._stream, self._store = stream, store
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
         self._told: set[str] = set()  # errors whose lines of code have been shown
-        self._clock = time.monotonic
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
         self._n_steps, self._n_taken, self._n_splits = len(steps), 0, n_splits
         n_selections = sum(step.selects for step in steps)
         self._n_ended = n_done = n_splits - (len(steps) - n_selections)
-        self._started = self._last = self._clock()
+        self._started = self._last = time.monotonic()
         n_runs = len({step.run.key for step in steps})
         heading = f"{_count(n_runs, 'run')}, {_count(n_splits, 'split')}"
         if n_done:
@@ -85,7 +78,7 @@ class Lines(Progress):
         self._n_ended += not step.selects
         if record is not None and not record.is_done:
             self._say(self._failure(step.run, record))
-        elif self._clock() - self._last >= self._interval:
+        elif time.monotonic() - self._last >= self._interval:
             self._say(f"{step.run.label}{self._so_far()}")
 
     def run_ended(self, run: Run, status: str, records: list[Record]) -> None:
@@ -97,16 +90,13 @@ class Lines(Progress):
     def _so_far(self) -> str:
         text = f"{self._n_ended} of {self._n_splits} splits"
         if 0 < self._n_taken < self._n_steps:
-            pace = (self._clock() - self._started) / self._n_taken
+            pace = (time.monotonic() - self._started) / self._n_taken
             text += f", about {duration(pace * (self._n_steps - self._n_taken))} left"
         return f" ({text})"
 
     def _failure(self, run: Run, record: Record) -> str:
-        """Return what happened to a split without a result, and where its traceback is."""
+        """Return what happened to a split without a result, once with the lines that led there."""
         text = f"{run.label} split {record.split} {record.status}: {record.reason}"
-        path = None if self._store is None else self._store.traceback_path(run, record.split)
-        if path is not None and path.exists():
-            text += f" (traceback: {path})"
         lines = from_own_code_on(record.traceback or "")
         if not lines or record.reason in self._told:
             return text
@@ -114,7 +104,7 @@ class Lines(Progress):
         return f"{text}\n{lines}"
 
     def _say(self, text: str) -> None:
-        self._last = self._clock()
+        self._last = time.monotonic()
         print(text, file=self._stream, flush=True)
 
 
@@ -134,17 +124,13 @@ class Bar(Lines):
 
     def _begin(self, heading: str, n_selections: int) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import MofNCompleteColumn
         from rich.progress import Progress as RichProgress
 
-        self._bar = RichProgress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(file=self._stream, highlight=False),
-            transient=True,
-        )
+        description, bar, _, time_left = RichProgress.get_default_columns()
+        columns = description, bar, MofNCompleteColumn(), time_left
+        console = Console(file=self._stream, highlight=False)
+        self._bar = RichProgress(*columns, console=console, transient=True)
         total = self._n_splits + n_selections
         self._task = self._bar.add_task("", total=total, completed=total - self._n_steps)
         self._bar.start()
@@ -153,46 +139,18 @@ class Bar(Lines):
         return ""
 
     def _say(self, text: str) -> None:
-        self._last = self._clock()
+        self._last = time.monotonic()
         self._bar.console.print(text, markup=False, soft_wrap=True)
 
 
-@contextmanager
-def counting(
-    items: Sequence[_Item], description: str, stream: TextIO | None = None
-) -> Iterator[Iterable[_Item]]:
-    """Give `items`, with a bar on a terminal: for what takes a while before there are steps.
-
-    The bar is gone at the end of the context, so that a message after it can be seen.
-    """
-    out = sys.stderr if stream is None else stream
-    if not out.isatty():
-        yield items
-        return
+def counting(items: Sequence[_Item], description: str) -> Iterable[_Item]:
+    """Return `items`, with a bar on a terminal: for what takes a while before there are steps."""
+    if not sys.stderr.isatty():
+        return items
     from rich.console import Console
-    from rich.progress import Progress as RichProgress
+    from rich.progress import track
 
-    bar = RichProgress(console=Console(file=out), transient=True)
-    with bar:
-        yield bar.track(items, description=description)
-
-
-@contextmanager
-def countdown(seconds: float, stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
-    """Give what is to be told what was done so far, in a run that ends after so many seconds.
-
-    It says so in a line every half minute.
-    """
-    began = said = time.monotonic()
-
-    def say(text: str) -> None:
-        nonlocal said
-        if (now := time.monotonic()) - said >= _COUNTDOWN_INTERVAL:
-            said = now
-            left = duration(max(began + seconds - now, 0.0))
-            print(f"{text}; about {left} left", file=stream or sys.stderr, flush=True)
-
-    yield say
+    return track(items, description, console=Console(file=sys.stderr), transient=True)
 
 
 def outcome(records: list[Record]) -> str:

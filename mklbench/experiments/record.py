@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Final, Literal
 
 from mklbench.errors import first_line
@@ -12,13 +11,6 @@ from mklbench.experiments.checksum import SCHEMA, DamagedError
 
 DONE: Final = "done"
 Ended = Literal["done", "failed", "timeout"]
-
-_ENDED = (DONE, "failed", "timeout")
-
-
-def _later() -> Any:
-    """Declare a value that records made before it was thought of do not have."""
-    return field(default=None, metadata={"later": True})
 
 
 @dataclass(frozen=True)
@@ -51,17 +43,13 @@ class Selection:
     at_border: Sequence[str] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return its JSON, without the later values where there are none."""
-        content = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {k: v for k, v in content.items() if v is not None or k not in _LATER_OF_SELECTION}
+        """Return its JSON, without the values that it has not."""
+        return {name: value for name, value in vars(self).items() if value is not None}
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Selection:
-        """Return a selection from its JSON; older ones lack the later values."""
+        """Return a selection from its JSON."""
         return cls(**{name: content[name] for name in cls.__annotations__ if name in content})
-
-
-_LATER_OF_SELECTION = ("score", "at_border")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,12 +107,6 @@ class Record:
         `gap`; of several classes the largest. None where no such search was made.
     converged : bool, optional
         Whether every fit met its stopping rule.
-    landmarks : int, optional
-        Where kernels have landmarks in their place, so that the gap is that of an approximation:
-        how many the kernel has that has most.
-    effect_on_objective : float, optional
-        How much lower the optimum of the kernels themselves may be then beside the gap, relative,
-        estimated; of several classes the largest.
     svm_calls : int, optional
         SVMs solved.
     n_problems : int, optional
@@ -156,15 +138,13 @@ class Record:
         Seed of the splits.
     data_digest, data_source : str, optional
         Digest of the data's content, and the URL or the names of the files it came from.
-    sources : dict, optional
-        Digests of the code, of older records alone: the revision tells it now.
     provenance : dict
         Versions, processor, BLAS, git revision and time, of a cluster also node and job
         (`mklbench.experiments.provenance`).
-    unstated : frozenset of str
-        Values that the JSON this was read from did not have; nor will its own.
+    names : tuple of str
+        What the JSON that this was read from has, in its order, and so will its own.
     unknown : dict
-        What a newer version has written that this one does not know; it is kept.
+        What of this is from another version, and means nothing to this one.
     """
 
     key: str
@@ -173,52 +153,49 @@ class Record:
     data: str
     search: str
     split: int
-    split_source: str | None = _later()
+    split_source: str | None = None
     n_train: int | None = None
     n_test: int | None = None
     C: float | None = None
     params: Mapping[str, Any] | None = None
-    selections: Sequence[Mapping[str, Any]] | None = _later()
-    search_accuracy: float | None = _later()
-    search_rmse: float | None = _later()
-    search_score: float | None = _later()
-    at_border: Sequence[str] | None = _later()
+    selections: Sequence[Mapping[str, Any]] | None = None
+    search_accuracy: float | None = None
+    search_rmse: float | None = None
+    search_score: float | None = None
+    at_border: Sequence[str] | None = None
     accuracy: float | None = None
     rmse: float | None = None
-    scores: Mapping[str, float | None] | None = _later()
+    scores: Mapping[str, float | None] | None = None
     n_kernels: float | None = None
     n_base_kernels: int | None = None
-    n_support: int | None = _later()
-    n_evaluations: int | None = _later()
+    n_support: int | None = None
+    n_evaluations: int | None = None
     objective: float | None = None
     gap: float | None = None
-    family_gap: float | None = _later()
+    family_gap: float | None = None
     converged: bool | None = None
-    landmarks: int | None = _later()
-    effect_on_objective: float | None = _later()
     svm_calls: int | None = None
-    n_problems: int | None = _later()
+    n_problems: int | None = None
     n_iter: int | None = None
-    ascents: int | None = _later()
-    descent: Mapping[str, Sequence[float | None]] | None = _later()
+    ascents: int | None = None
+    descent: Mapping[str, Sequence[float | None]] | None = None
     fit_seconds: float | None = None
-    fit_cpu_seconds: float | None = _later()
+    fit_cpu_seconds: float | None = None
     svm_seconds: float | None = None
     kernel_seconds: float | None = None
     search_seconds: float | None = None
     predict_seconds: float | None = None
     relevant_weight: float | None = None
     weights: Sequence[Any] | None = None
-    active_weights: Mapping[str, float] | Sequence[Mapping[str, float]] | None = _later()
+    active_weights: Mapping[str, float] | Sequence[Mapping[str, float]] | None = None
     status: Ended
     error: str | None = None
-    traceback: str | None = _later()
-    seed: int | None = _later()
-    data_digest: str | None = _later()
-    data_source: str | None = _later()
-    sources: Mapping[str, str] | None = _later()
+    traceback: str | None = None
+    seed: int | None = None
+    data_digest: str | None = None
+    data_source: str | None = None
     provenance: Mapping[str, Any]
-    unstated: frozenset[str] = frozenset({"sources"})
+    names: tuple[str, ...] = field(default=(), compare=False)
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -243,61 +220,31 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object of the record, without its checksum."""
-        stated = {name: getattr(self, name) for name in _NAMES if name not in self.unstated}
-        return {"schema": SCHEMA, **stated, **self.unknown}
+        known = {**vars(self), **self.unknown}
+        return {"schema": SCHEMA} | {name: known[name] for name in self.names or _NAMES}
 
     @classmethod
-    def from_json(
-        cls, content: Mapping[str, Any], key: str | None = None, split: int | None = None
-    ) -> Record:
-        """Return the record in a JSON object that was read.
-
-        Parameters
-        ----------
-        content : dict
-            The object, its checksum checked.
-        key, split : str and int, optional
-            The run and the split whose record it has to be; any if they are not given.
+    def from_json(cls, content: Mapping[str, Any]) -> Record:
+        """Return the record in a JSON object that was read, its checksum checked.
 
         Raises
         ------
         DamagedError
-            If it is no such record, or is said to be done and lacks a result.
+            If it is no record, or is said to be done and lacks a result.
         """
-        _check(content, key, split)
+        needed = list(_NEEDED)
+        if content.get("status") == DONE:
+            of_targets = content.get("accuracy") is None
+            needed += ["objective", "gap", "rmse" if of_targets else "accuracy"]
+        if lacks := [name for name in needed if content.get(name) is None]:
+            raise DamagedError(f"it lacks {', '.join(lacks)}")
+        names = tuple(name for name in content if name != "schema")
         return cls(
-            **{name: content[name] for name in _NAMES if name in content},
-            unstated=frozenset(name for name in _LATER if name not in content),
-            unknown={name: content[name] for name in sorted(content.keys() - _KNOWN)},
+            **{name: content[name] for name in names if name in _NAMES},
+            names=names,
+            unknown={name: content[name] for name in names if name not in _NAMES},
         )
 
 
-_OF_JSON = [item for item in fields(Record) if item.name not in ("unstated", "unknown")]
-_NAMES = dict.fromkeys(item.name for item in _OF_JSON)
-_KNOWN = {*_NAMES, "schema"}
-_LATER = [item.name for item in _OF_JSON if "later" in item.metadata]
-
-
-def _check(content: Mapping[str, Any], key: str | None, split: int | None) -> None:
-    if content.get("status") not in _ENDED:
-        raise DamagedError("it is no record")
-    found = content.get("key")
-    if not isinstance(found, str) or key not in (None, found):
-        raise DamagedError("it is the record of another run")
-    number = content.get("split")
-    if not _is_count(number) or split not in (None, number):
-        raise DamagedError("it is the record of another split")
-    missing = [name for name in _NAMES if name not in content and name not in _LATER]
-    if content["status"] == DONE:
-        measured = ("objective", "gap", "rmse" if content.get("accuracy") is None else "accuracy")
-        missing += [name for name in measured if not _is_number(content.get(name))]
-    if missing:
-        raise DamagedError(f"it lacks {', '.join(dict.fromkeys(missing))}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+_NAMES = dict.fromkeys(item.name for item in fields(Record)[:-2])
+_NEEDED = [item.name for item in fields(Record) if item.default is item.default_factory is MISSING]

@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -128,22 +127,6 @@ class RecordFile(RecordSource):
         if len(editions) == 1:
             return run
         return next((edition for edition in editions if edition.key in self._records), run)
-
-    def alike(self, run: Run) -> list[Record]:
-        """Return the records of all runs with the same algorithm, kernel, data and search.
-
-        They are another version's, or another's in some option: no results of `run`, but they
-        tell how long it may take.
-        """
-        return self._by_names.get((run.algo, run.kernel, run.data, run.search), [])
-
-    @cached_property
-    def _by_names(self) -> dict[tuple[str, str, str, str], list[Record]]:
-        found: dict[tuple[str, str, str, str], list[Record]] = {}
-        for record in (one for of_run in self._records.values() for one in of_run.values()):
-            names = (record.algo, record.kernel, record.data, record.search)
-            found.setdefault(names, []).append(record)
-        return found
 
 
 class Layers(RecordSource):

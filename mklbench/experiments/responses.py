@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mklbench import multiclass
 from mklbench.contract import Solver
 from mklbench.data import Dataset
-from mklbench.errors import InputError
+from mklbench.errors import InputError, first_line
 from mklbench.kernels import KernelOperator
 from mklbench.solution import Solution
 
@@ -101,31 +101,39 @@ class Responses:
         if score == "rmse":
             return float(self.squared_errors(decision).sum())
         if score != "accuracy":
-            return -len(self) * self._scored(score, decision)
+            value = self.score("search.score", score, decision)
+            if value is None:
+                raise InputError(
+                    f"search.score={score} has no value on a part of the training rows: choose "
+                    "another score, or fewer search.folds."
+                )
+            return -len(self) * value
         return float(np.count_nonzero(multiclass.predict(decision) != self.codes))
 
-    def _scored(self, name: str, decision: Array) -> float:
-        try:
-            value = self.score(name, decision)
-        except ValueError as error:
-            value, why = None, str(error).strip().partition("\n")[0].rstrip(".")
-        else:
-            why = "it has no value there"
-        if value is None:
-            raise InputError(
-                f"search.score={name} is not defined on a part of the training rows ({why}): "
-                "choose another score, or fewer search.folds."
-            )
-        return value
-
     def score(
-        self, name: str, decision: Array, probabilities: Callable[[], Array] | None = None
+        self,
+        option: str,
+        name: str,
+        decision: Array,
+        probabilities: Callable[[], Array] | None = None,
     ) -> float | None:
-        """Return what one of scikit-learn's scorers gives (`mklbench.scoring.score`)."""
+        """Return what one of scikit-learn's scorers gives (`mklbench.scoring.score`).
+
+        Raises
+        ------
+        InputError
+            With the `option` that names it, if it does not take such responses.
+        """
         from mklbench.scoring import score
 
         y = self.codes if self.targets is None else self.targets
-        return score(name, y, decision, self.n_classes, probabilities)
+        try:
+            return score(name, y, decision, self.n_classes, probabilities)
+        except ValueError as error:
+            raise InputError(
+                f"{option}={name} is not defined on some of the rows ({first_line(error)}): choose "
+                "another."
+            ) from error
 
     def squared_errors(self, decision: Array) -> Array:
         """Return the squared errors (n,) of decision values, (n,) or (n, k).

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from mklbench import config as configs
@@ -74,14 +74,8 @@ def frame(rows: Sequence[Row], before: Sequence[str] = ()) -> DataFrame:
 
 def run_rows(run: Run, key: str | None, records: Iterable[Record]) -> list[Row]:
     """Return a row for each split of a run, also where there is no record."""
-    absent = {
-        "algo": run.algo,
-        "kernel": run.kernel,
-        "data": run.data,
-        "search": run.search,
-        "status": "missing",
-        "key": key,
-    }
+    names = {name: getattr(run, name) for name in ("algo", "kernel", "data", "search")}
+    absent = {**names, "status": "missing", "key": key}
     there = {record.split: record_row(record) for record in records}
     return [there.get(split, {**absent, "split": split}) for split in range(run.n_splits)]
 
@@ -104,7 +98,7 @@ def summary(results: Sequence[RunRecords]) -> str:
     """
     headings, body = summary_grid(results)
     shown, left_out = terminal.table(
-        headings, body, terminal.width(), wraps=("setting", "cpu"), spared=_SPARED
+        headings, body, terminal.width(), wraps=("setting",), spared=_SPARED
     )
     if left_out:
         shown += (
@@ -115,32 +109,21 @@ def summary(results: Sequence[RunRecords]) -> str:
 
 def summary_grid(results: Sequence[RunRecords]) -> tuple[list[str], list[list[str]]]:
     """Return the headings and the lines of the `summary`, without columns that are empty."""
-    done = [record for result in results for record in result.done]
-    # Seconds of two CPU models cannot be compared.
-    names_models = len({record.cpu for record in done}) > 1
-    settings = _settings([result.run for result in results])
+    choices = [choices_of(result.run.config.as_dict()) for result in results]
+    for values in choices:
+        values.pop("algo.C", None)  # has a column of its own
+    settings = differences([result.run.label for result in results], choices)
     lines = [
-        _line(result, names_models) | {"setting": setting}
+        _line(result) | {"setting": setting}
         for result, setting in zip(results, settings, strict=True)
     ]
     scores = list(dict.fromkeys(name for result in results for name in result.run.metrics))
     headings = [
         "data", "algo", "kernel", "setting", "C", "splits", "status", "accuracy %", "rmse",
-        *scores, "kernels", "gap", "svm calls", "fit s", "in svm", "cpu",
+        *scores, "kernels", "gap", "svm calls", "fit s", "in svm",
     ]  # fmt: skip
-    may_lack = ("setting", "accuracy %" if done else "", "rmse", "cpu")
-    shown = [n for n in headings if n not in may_lack or any(line.get(n) for line in lines)]
+    shown = [name for name in headings if any(line.get(name) for line in lines)]
     return shown, [[line.get(name, "") for name in shown] for line in lines]
-
-
-def _settings(runs: Sequence[Run]) -> list[str]:
-    """Return for each run what tells it from the others of its label, apart from C."""
-    choices = []
-    for run in runs:
-        values = choices_of(run.config.as_dict())
-        values.pop("algo.C", None)  # has a column of its own
-        choices.append(values)
-    return differences([run.label for run in runs], choices)
 
 
 def differences(labels: Sequence[str], choices: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -153,18 +136,13 @@ def differences(labels: Sequence[str], choices: Sequence[Mapping[str, Any]]) -> 
     choices : sequence of mapping
         Their values by dotted path (`choices_of`).
     """
-    groups: dict[str, list[Mapping[str, Any]]] = {}
+    firsts: dict[str, Mapping[str, Any]] = {}
+    varied: dict[str, set[str]] = {}
     for label, mine in zip(labels, choices, strict=True):
-        groups.setdefault(label, []).append(mine)
-    varied = {
-        label: {
-            path
-            for mine in group
-            for path in {**mine, **group[0]}
-            if mine.get(path) != group[0].get(path)
-        }
-        for label, group in groups.items()
-    }
+        first = firsts.setdefault(label, mine)
+        varied.setdefault(label, set()).update(
+            path for path in {**first, **mine} if first.get(path) != mine.get(path)
+        )
     return [
         " ".join(f"{path}={value}" for path, value in mine.items() if path in varied[label])
         for label, mine in zip(labels, choices, strict=True)
@@ -188,71 +166,43 @@ def choices_of(config: Mapping[str, Any]) -> dict[str, Any]:
     return values | {"search": config["search"]["name"]}
 
 
-def _line(result: RunRecords, names_models: bool) -> dict[str, str]:
+def _line(result: RunRecords) -> dict[str, str]:
     """Return the columns of a line of the summary that there is anything for."""
-    run, done = result.run, result.done
-    line = {
-        "data": run.data, "algo": run.algo, "kernel": run.kernel, "C": _values(done, "C"),
-        "splits": f"{len(done)}/{run.n_splits}", "status": result.status,
-    }  # fmt: skip
-    if not done:
-        return line
-    fit, svm = _mean(done, "fit_seconds"), _mean(done, "svm_seconds")
-    line |= {
-        name: _mean_and_deviation(done, name, decimals=0 if name in MEASURES else 4)
-        for name in run.metrics
+    run, rows = result.run, [record_row(record) for record in result.done]
+    known = {
+        name: [row[name] for row in rows if row.get(name) is not None]
+        for name in (*COLUMNS, *run.metrics)
     }
+    line = {
+        "data": run.data, "algo": run.algo, "kernel": run.kernel, "C": _range(known["C"]),
+        "splits": f"{len(rows)}/{run.n_splits}", "status": result.status,
+    }  # fmt: skip
+    if not rows:
+        return line
+    # Without values where only some of the splits have one.
+    whole = {name: values for name, values in known.items() if len(values) == len(rows)}
+    for name in run.metrics:
+        line[name] = _spread(whole.get(name, []), 0 if name in MEASURES else 4)
     if configs.declared(run.config.algo).regression:
-        line["rmse"] = _mean_and_deviation(done, "rmse", decimals=4)
-    if names_models:
-        line["cpu"] = ", ".join(sorted({record.cpu or "not named" for record in done}))
+        line["rmse"] = _spread(whole.get("rmse", []), 4)
+    fit, svm = fmean(known["fit_seconds"]), fmean(known["svm_seconds"])
+    n_base = rows[0]["n_base_kernels"]  # None where there is no end of them
     return line | {
-        "accuracy %": _mean_and_deviation(done, "accuracy", scale=100.0, decimals=2),
-        "kernels": _kernels(done),
-        "gap": _worst_gap(done),
-        "svm calls": f"{_mean(done, 'svm_calls'):.3g}",
+        "accuracy %": _spread([100 * value for value in whole.get("accuracy", [])], 2),
+        "kernels": f"{fmean(known['n_kernels']):.3g}" + ("" if n_base is None else f"/{n_base}"),
+        "gap": f"{max(known['gap']):.1e}",
+        "svm calls": f"{fmean(known['svm_calls']):.3g}",
         "fit s": f"{fit:.3g}",
         "in svm": f"{100 * svm / fit:.0f} %" if fit > 0 else "",
     }
 
 
-def _kernels(records: Sequence[Record]) -> str:
-    """Return the mean number of kernels in use, and of how many unless there is no end of them."""
-    n_base = records[0].n_base_kernels
-    return f"{_mean(records, 'n_kernels'):.3g}" + ("" if n_base is None else f"/{n_base}")
+def _range(values: Sequence[float]) -> str:
+    """Return a value if there is but one, else the smallest and the largest."""
+    return "..".join(f"{value:g}" for value in sorted({min(values), max(values)})) if values else ""
 
 
-def _values(records: Sequence[Record], name: str) -> str:
-    """Return the value of a column if it is one, else its range."""
-    values = sorted(set(_known(records, name)))
-    if not values:
-        return ""
-    return f"{values[0]:g}" if len(values) == 1 else f"{values[0]:g}..{values[-1]:g}"
-
-
-def _known(records: Sequence[Record], name: str) -> list[float]:
-    values = (
-        getattr(record, name) if hasattr(record, name) else (record.scores or {}).get(name)
-        for record in records
-    )
-    return [value for value in values if value is not None]
-
-
-def _mean(records: Sequence[Record], name: str) -> float:
-    return statistics.fmean(_known(records, name))
-
-
-def _mean_and_deviation(
-    records: Sequence[Record], name: str, *, decimals: int, scale: float = 1.0
-) -> str:
-    """Return mean and standard deviation of a column; nothing where a record has no value."""
-    values = [scale * value for value in _known(records, name)]
-    if len(values) < len(records):
-        return ""
-    mean = f"{statistics.fmean(values):.{decimals}f}"
-    return f"{mean} ± {statistics.stdev(values):.{decimals}f}" if len(values) > 1 else mean
-
-
-def _worst_gap(records: Sequence[Record]) -> str:
-    gaps = _known(records, "gap")
-    return f"{max(gaps):.1e}" if gaps else ""
+def _spread(values: Sequence[float], decimals: int) -> str:
+    """Return mean and standard deviation, as far as there are any."""
+    deviation = f" ± {stdev(values):.{decimals}f}" if len(values) > 1 else ""
+    return f"{fmean(values):.{decimals}f}{deviation}" if values else ""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,6 @@ from mklbench.data.split_files import FixedSplits, read_splits
 from mklbench.data.splits import SplitProtocol, draw_split, n_splits
 from mklbench.errors import InputError
 from mklbench.experiments.identity import digest_of, identity_of
-
-if TYPE_CHECKING:
-    pass
 
 # The place of a file, the time of its last change in nanoseconds, and its size in bytes.
 FileState = tuple[str, int, int]
@@ -42,6 +39,12 @@ class Run:
         As given, with the edition of the data settled.
     n_splits : int
         How many splits are wanted; not part of the key, so that more can be added later.
+    algo, kernel, data, search : str
+        Names of these configs.
+    metrics : tuple of str
+        Names of scikit-learn's scorers, by which each split is measured in addition.
+    label : str
+        Readable name; runs that differ in a hyperparameter alone share it.
     """
 
     def __init__(self, config: RunConfig) -> None:
@@ -49,6 +52,11 @@ class Run:
         self.config = replace(config, data=settle(config.data))
         self.n_splits: int = self._number_of_splits()
         self.config = self.config.with_values({"split.n_splits": self.n_splits})
+        self.algo, self.kernel, self.data = (
+            str(group["name"]) for group in (config.algo, config.kernel, config.data)
+        )
+        self.search, self.metrics = config.search.name, config.metrics
+        self.label = f"{self.algo}-{self.kernel}-{self.data}"
 
     def _number_of_splits(self) -> int:
         """Return how many splits are wanted, which a file of them states."""
@@ -104,31 +112,6 @@ class Run:
         return Run(self.config.with_values({**params, "search.grid": {}}))
 
     @property
-    def algo(self) -> str:
-        """Name of the algorithm."""
-        return str(self.config.algo["name"])
-
-    @property
-    def kernel(self) -> str:
-        """Name of the kernel config."""
-        return str(self.config.kernel["name"])
-
-    @property
-    def data(self) -> str:
-        """Name of the data set."""
-        return str(self.config.data["name"])
-
-    @property
-    def search(self) -> str:
-        """Name of the hyperparameter search."""
-        return self.config.search.name
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """Names of scikit-learn's scorers, by which each split is measured in addition."""
-        return self.config.metrics
-
-    @property
     def selection_splits(self) -> range:
         """The splits whose training parts choose for all (`search.splits`); none if each chooses.
 
@@ -136,11 +119,6 @@ class Run:
         """
         search = self.config.search
         return range(search.splits or 0) if search.grid else range(0)
-
-    @property
-    def label(self) -> str:
-        """Readable name; runs that differ in a hyperparameter alone share it."""
-        return f"{self.algo}-{self.kernel}-{self.data}"
 
     @cached_property
     def directory_name(self) -> str:

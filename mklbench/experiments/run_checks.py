@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from mklbench import config as configs
 from mklbench import memory
-from mklbench.config.schemas import MEASURES, SCORES, RunConfig
+from mklbench.config.schemas import MEASURES, SCORES
 from mklbench.contract import check_options
 from mklbench.data.splits import folds, n_repeated
 from mklbench.errors import InputError
-from mklbench.experiments.run import FileState, Run, files_named
+from mklbench.experiments.run import Run
 from mklbench.grids import first_values
 from mklbench.kernels.builders.matrix_files import sample_names
 from mklbench.kernels.contract import NUMBER, Shape, builder_of, memory_of
@@ -40,11 +39,9 @@ def check_run(run: Run, splits: Iterable[int] | None = None, jobs: int = 1) -> N
         _check_regression(run)
     _check_scores(run)
     wanted = tuple(range(run.n_splits) if splits is None else splits)
-    searched = run.selection_splits or (wanted if run.config.search.grid else ())
-    drawn_from = replace(run.config, algo={}, kernel={}, metrics=())
-    _check_splits(drawn_from, wanted, tuple(searched), files_named(drawn_from.as_dict()))
+    _check_splits(run, wanted)
     if jobs:
-        check_fits(run, next(iter(wanted)), jobs, builder)
+        _check_fits(run, wanted[0], jobs, builder)
     if lines := run.dataset().understood:
         lines += _repeated_rows(run, wanted[0])
         _tell("\n".join((f"{_named(run)}:", *(f"  {line}" for line in lines))))
@@ -160,44 +157,24 @@ def _tell(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-@lru_cache(maxsize=16)
-def _check_splits(
-    config: RunConfig,
-    wanted: tuple[int, ...],
-    searched: tuple[int, ...],
-    files: tuple[FileState, ...],
-) -> None:
-    """Draw splits and the folds of those that are searched; once for the runs that share them."""
-    run = Run(config)
+def _check_splits(run: Run, wanted: Iterable[int]) -> None:
+    """Draw splits and the folds of those that are searched."""
     data, search = run.dataset(), run.config.search
-    in_order = run.config.split.kind == "time"
+    searched = set(run.selection_splits or (wanted if search.grid else ()))
     for split in sorted({*wanted, *searched}):
         train, _ = run.rows(split)
         if split in searched and run.validation(split) is None:
             groups = None if data.groups is None else data.groups[train]
-            folds(data.y[train], search.folds, 0, groups, in_order)
+            folds(data.y[train], search.folds, 0, groups, run.config.split.kind == "time")
 
 
-def check_fits(run: Run, split: int, jobs: int = 1, builder: Any = None) -> None:
-    """Raise InputError unless the steps of a run fit into memory.
-
-    Parameters
-    ----------
-    run : Run
-        The run; all its splits have parts of the same sizes.
-    split : int
-        One of the splits to be run.
-    jobs : int, default=1
-        Steps that are taken at the same time.
-    builder : object, default=None
-        Of its kernels, where it has been made.
-    """
-    built = configs.kernel(run.config.kernel) if builder is None else builder
+def _check_fits(run: Run, split: int, jobs: int, builder: Any) -> None:
+    """Raise InputError unless the steps of a run fit into memory, so many at the same time."""
     n_train, n_test = map(len, run.rows(split))
-    short = memory.shortage(bytes_of_step(run, split, jobs, built), n_train, jobs)
+    short = memory.shortage(bytes_of_step(run, split, jobs, builder), n_train, jobs)
     if short is None:
         return
-    n_kernels = memory_of(built, _shape(run, n_train)).n_kernels
+    n_kernels = memory_of(builder, _shape(run, n_train)).n_kernels
     kernels = "" if n_kernels is None else f" (M = {n_kernels} kernels)"
     each = f" for each of {jobs} processes" if jobs > 1 else ""
     fewer = f"split.n_train={short.fitting}"
@@ -222,7 +199,16 @@ def bytes_of_step(
 ) -> Callable[[int], float]:
     """Return a function of n: the bytes that a split takes with n training rows.
 
-    Parameters are those of `check_fits`.
+    Parameters
+    ----------
+    run : Run
+        The run; all its splits have parts of the same sizes.
+    split : int
+        One of the splits to be run.
+    jobs : int, default=1
+        Steps that are taken at the same time.
+    builder : object, default=None
+        Of its kernels, where it has been made.
     """
     built = configs.kernel(run.config.kernel) if builder is None else builder
     data, search = run.dataset(), run.config.search

@@ -6,7 +6,6 @@ import csv
 import io
 import pickle
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,11 +15,10 @@ from numpy.testing import assert_array_equal
 from sklearn.metrics import roc_auc_score
 
 import mklbench
-from mklbench import cli, kernels, multiclass, scoring
+from mklbench import cli, multiclass, scoring
 from mklbench import config as configs
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.data.splits import folds
-from mklbench.errors import InputError
 from mklbench.experiments.evaluation import run_selection, run_split
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import RunRecords
@@ -188,14 +186,6 @@ def test_the_size_of_a_model_is_that_of_the_pickle_of_what_predicts(of: tuple[st
     assert Record.from_json(record.to_json()) == record
 
 
-def test_a_larger_model_has_more_bytes() -> None:
-    sizes = []
-    for C in (0.01, 1000.0):  # the first has all training samples for support vectors
-        record = run_split(tiny_run(f"algo.C={C}", "metrics=model_bytes"), 0)
-        sizes.append((present(record.n_support), present(record.scores)["model_bytes"]))
-    assert sizes[0] > sizes[1]
-
-
 def test_the_size_stands_in_summaries_and_tables() -> None:
     run = tiny_run("metrics=model_bytes")
     result = RunRecords(run, [run_split(run, 0)])
@@ -203,20 +193,6 @@ def test_the_size_stands_in_summaries_and_tables() -> None:
     assert f" {size:.0f} " in summary([result])
     assert METRICS["model_bytes"].heading == "model size kB"
     assert METRICS["model_bytes"].value(result.records[0]) == pytest.approx(size / 1000)
-
-
-def test_kernels_that_cannot_be_pickled_have_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Unpicklable(kernels.DenseBank):
-        def take(self, rows: Any, chosen: Any = None) -> Any:
-            found = super().take(rows, chosen)
-            vars(found)["own"] = lambda: None
-            return found
-
-    monkeypatch.setattr(
-        configs, "kernel", lambda config: lambda X: Unpicklable(X, [kernels.Gaussian(1.0)])
-    )
-    with pytest.raises(InputError, match="metrics=model_bytes cannot be measured, as the kernels"):
-        run_split(tiny_run("metrics=model_bytes"), 0)
 
 
 def test_every_scorer_is_a_metric_of_tables() -> None:

@@ -273,16 +273,6 @@ def test_a_record_names_the_file_of_its_data_and_no_directory(tmp_path: Path) ->
     assert record.data_source == "colours.csv"
 
 
-def test_a_crash_of_the_algorithm_is_recorded(tmp_path: Path) -> None:
-    record = run_split(fake_run(tmp_path, "algo.behaviour=raise"), 2)
-    assert record.status == "failed"
-    said = "ZeroDivisionError: the fake divided by zero (experiment_fakes.py, line "
-    assert present(record.error).startswith(said)
-    assert "experiment_fakes.py" in present(record.traceback)
-    assert record.accuracy is None
-    assert record.provenance["cpu"]
-
-
 def test_what_the_user_can_mend_is_not_recorded() -> None:
     with pytest.raises(InputError, match="C=-1"):
         run_split(tiny_run("algo.C=-1"), 0)
@@ -294,11 +284,6 @@ def test_a_split_without_one_of_the_classes_is_found_before_running(tmp_path: Pa
     run = Run.from_overrides(["algo=svm", "data=csv", f"data.path='{tmp_path}/rare.csv'"])
     with pytest.raises(InputError, match="class"):
         check_run(run)
-
-
-def test_too_many_folds_are_found_before_running() -> None:
-    with pytest.raises(InputError, match="folds=40"):
-        check_run(tiny_run("search=cv", "search.folds=40"))
 
 
 def test_a_file_that_has_changed_is_read_again(

@@ -148,16 +148,12 @@ class Dask(Remote):
                 f"executor.address={self._address} has no workers: start some with dask worker "
                 f"{self._address}."
             )
-        for worker, (version, sees_store) in answers.items():
-            if version != __version__:
+        for worker, answer in answers.items():
+            if answer != (__version__, True):
                 raise InputError(
-                    f"executor=dask has mklbench {version} on {worker}, and here it is "
-                    f"{__version__}: install the same."
-                )
-            if not sees_store:
-                raise InputError(
-                    f"results_dir={store.path} is not on {worker}: name a directory that this "
-                    "machine and the workers share, by its whole path."
+                    f"executor=dask has a worker, {worker}, with another mklbench than "
+                    f"{__version__} or without results_dir={store.path}: install the same, and "
+                    "name a directory that all of them share, by its whole path."
                 )
 
 

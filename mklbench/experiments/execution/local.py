@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
+import math
 import os
 import signal
 import sys
@@ -42,26 +43,13 @@ _SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _MOST_CHARACTERS = 16_000
 
 
-@dataclass(frozen=True)
-class Job:
-    """A job on a cluster, which takes what nobody has in hand and waits for nobody.
-
-    Attributes
-    ----------
-    name : str
-        What the engine calls it.
-    seconds : float or None
-        After which no step is begun.
-    stop : callable
-        Asked every half second whether to end the workers and return.
-    before : mapping of Step or None
-        That of the driver's `Pending`.
-    """
-
-    name: str = ""
-    seconds: float | None = None
-    stop: Callable[[], bool] = lambda: False
-    before: Mapping[Step, Stamp] | None = None
+@dataclass
+class _Worker:
+    pid: int
+    connection: Connection
+    log: BinaryIO
+    step: Step | None = None
+    began: float = 0.0
 
 
 class Local:
@@ -73,100 +61,65 @@ class Local:
         Steps at once.
     timeout : float or None, default=None
         Seconds that a step may take; None for no limit.
-
-    Attributes
-    ----------
-    job : Job
-        The job on a cluster that this is part of.
+    job : str, default=""
+        What an engine calls the job on a cluster that this is: it takes what nobody has in hand,
+        and waits for nobody.
+    seconds : float, default=inf
+        After which a job begins no step.
+    stop : callable, optional
+        Asked every half second whether to end the workers and return.
+    before : mapping of Step or None, default=None
+        That of the `Pending` of the job's driver.
     """
 
-    def __init__(self, jobs: int = 1, timeout: float | None = None) -> None:
-        self.at_once, self.timeout, self.job = jobs, timeout, Job()
+    def __init__(
+        self,
+        jobs: int = 1,
+        timeout: float | None = None,
+        *,
+        job: str = "",
+        seconds: float = math.inf,
+        stop: Callable[[], bool] = lambda: False,
+        before: Mapping[Step, Stamp] | None = None,
+    ) -> None:
+        self.at_once, self._timeout = jobs, math.inf if timeout is None else timeout
+        self._job, self._seconds, self._stop, self._before = job, seconds, stop, before
 
     def prepare(self, runs: Sequence[Run], store: Store) -> None:
         """There is nothing that steps here would wait for."""
 
     def run(self, steps: Sequence[Step], store: Store, progress: Progress) -> dict[str, str]:
         """Take `steps` as `mklbench.experiments.execution.plan.Executor` says."""
-        with Locks(self.job.name) as locks:
-            pending = Pending(steps, store, progress, locks, self.job.before)
-            pool = _Pool(self, pending, steps, store)
+        self._steps, self._store = steps, store
+        self._numbers = {step: number for number, step in enumerate(steps)}
+        self._workers: list[_Worker] = []
+        with Locks(self._job) as locks:
+            self._pending = Pending(steps, store, progress, locks, self._before)
             try:
-                pool.run()
+                self._keep_busy()
             finally:
-                for worker in list(pool.workers):
-                    pool.end(worker)
-        return pending.errors
+                for worker in list(self._workers):
+                    self._end(worker)
+        return self._pending.errors
 
-    def serve(self, connection: Connection, steps: Sequence[Step], store: Store) -> None:
-        """Be a worker: take the steps whose numbers come, and tell how each ended."""
-        from threadpoolctl import threadpool_limits
-
-        # Timings are those of one thread, but where there is nothing else to be done.
-        alone = self.at_once == 1 and len({step.run.key for step in steps}) == 1
-        with allowing(n_threads() if alone else 1), threadpool_limits(1):
-            while True:
-                step = steps[connection.recv()]
-                refused = None
-                try:
-                    take(step, store)
-                except InputError as error:
-                    refused = isinstance(error, StoreError), str(error)
-                connection.send(refused)
-
-
-@dataclass
-class _Worker:
-    pid: int
-    connection: Connection
-    log: BinaryIO
-    step: Step | None = None
-    began: float = 0.0
-
-
-class _Pool:
-    def __init__(
-        self, executor: Local, pending: Pending, steps: Sequence[Step], store: Store
-    ) -> None:
-        self._executor, self._pending, self._store = executor, pending, store
-        self._steps, self._numbers = steps, {step: number for number, step in enumerate(steps)}
-        self._timeout = float("inf") if executor.timeout is None else executor.timeout
-        self._began = time.monotonic()
-        self.workers: list[_Worker] = []
-
-    def run(self) -> None:
-        """Keep the workers busy until nothing is left."""
-        job = self._executor.job
-        while not job.stop():
-            if job.seconds is None or time.monotonic() - self._began < job.seconds:
+    def _keep_busy(self) -> None:
+        """Hand steps to the workers until nothing is left."""
+        began = time.monotonic()
+        while not self._stop():
+            if time.monotonic() - began < self._seconds:
                 self._hand_out()
-            busy = {worker.connection: worker for worker in self.workers if worker.step}
-            if not busy and (self._pending.is_empty or job.seconds is not None):
+            busy = {worker.connection: worker for worker in self._workers if worker.step}
+            if not busy and (self._pending.is_empty or self._job):
                 break
             for ready in wait(list(busy), LOOK_AGAIN):
                 self._hear(busy[ready])  # type: ignore[index]
-            for worker in list(self.workers):
+            for worker in list(self._workers):
                 if worker.step and time.monotonic() - worker.began >= self._timeout:
-                    message = f"stopped after {self._timeout:g} s (timeout)"
-                    self._lose(worker, worker.step, "timeout", message)
-
-    def end(self, worker: _Worker) -> tuple[str, str]:
-        """Kill a worker, if it has not died; return how it ended, what it said."""
-        self.workers.remove(worker)
-        os.kill(worker.pid, signal.SIGKILL)
-        code = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
-        worker.connection.close()
-        with worker.log as log:
-            log.seek(0)
-            printed = log.read().decode(errors="replace")[-_MOST_CHARACTERS:]
-        if code >= 0:
-            return f"exit status {code}", printed
-        memory = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
-        return f"{signal.Signals(-code).name}{memory}", printed
+                    self._lose(worker, "timeout", f"stopped after {self._timeout:g} s (timeout)")
 
     def _hand_out(self) -> None:
-        idle = [worker for worker in self.workers if worker.step is None]
-        while idle or len(self.workers) < self._executor.at_once:
+        idle = [worker for worker in self._workers if worker.step is None]
+        while idle or len(self._workers) < self.at_once:
             if (step := self._pending.begin()) is None:
                 return
             worker = idle.pop() if idle else self._started()
@@ -179,18 +132,16 @@ class _Pool:
         log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
         parent = os.getpid()
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # none is to be heard by both
-        try:
-            with warnings.catch_warnings():
-                # Other threads only beat and draw: nothing that a worker uses is theirs.
-                warnings.simplefilter("ignore", DeprecationWarning)
-                pid = os.fork()
-            if pid == 0:
-                self._be_worker(parent, ours, theirs, log)
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        with warnings.catch_warnings():
+            # Other threads only beat and draw: nothing that a worker uses is theirs.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+        if pid == 0:
+            self._be_worker(parent, ours, theirs, log)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         theirs.close()
-        self.workers.append(_Worker(pid, ours, log))
-        return self.workers[-1]
+        self._workers.append(_Worker(pid, ours, log))
+        return self._workers[-1]
 
     def _be_worker(
         self, parent: int, ours: Connection, theirs: Connection, log: BinaryIO
@@ -199,26 +150,38 @@ class _Pool:
         try:
             _begin_worker(log)
             if os.getppid() == parent:
-                for connection in (ours, *(other.connection for other in self.workers)):
+                for connection in (ours, *(other.connection for other in self._workers)):
                     connection.close()
-                self._executor.serve(theirs, self._steps, self._store)
-        except (EOFError, BrokenPipeError):  # the parent has ended
-            pass
+                self._serve(theirs)
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(1)
 
+    def _serve(self, connection: Connection) -> NoReturn:
+        """Take the steps whose numbers come, and tell how each ended."""
+        from threadpoolctl import threadpool_limits
+
+        # Timings are those of one thread, but where there is nothing else to be done.
+        alone = self.at_once == 1 and len({step.run.key for step in self._steps}) == 1
+        with allowing(n_threads() if alone else 1), threadpool_limits(1):
+            while True:
+                step, refused = self._steps[connection.recv()], None
+                try:
+                    take(step, self._store)
+                except InputError as error:
+                    refused = isinstance(error, StoreError), str(error)
+                connection.send(refused)
+
     def _hear(self, worker: _Worker) -> None:
         """Take one answer of a worker, or note its death."""
-        step = worker.step
-        assert step is not None
         try:
             refused = worker.connection.recv()
         except (EOFError, OSError):
-            self._lose(worker, step, "failed")
+            self._lose(worker, "failed")
             return
-        worker.step = None
+        step, worker.step = worker.step, None
+        assert step is not None
         if refused is not None:
             by_store, sentence = refused
             if by_store:
@@ -226,12 +189,25 @@ class _Pool:
             self._pending.refuse(step.run.key, sentence)
         self._pending.end(step)
 
-    def _lose(self, worker: _Worker, step: Step, status: Ended, message: str = "") -> None:
+    def _lose(self, worker: _Worker, status: Ended, message: str = "") -> None:
         """Record that a worker has ended without a result, after it has been killed if need be."""
-        how, printed = self.end(worker)
-        message = message or f"the worker process died ({how})"
-        give_up(step, self._store, status, message, printed or None)
+        how, printed = self._end(worker)
+        step = worker.step
+        assert step is not None
+        give_up(step, self._store, status, message or how, printed or None)
         self._pending.end(step)
+
+    def _end(self, worker: _Worker) -> tuple[str, str]:
+        """Kill a worker, if it has not died; return how it ended, and what it printed."""
+        self._workers.remove(worker)
+        os.kill(worker.pid, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
+        worker.connection.close()
+        with worker.log as log:
+            log.seek(0)
+            printed = log.read().decode(errors="replace")[-_MOST_CHARACTERS:]
+        how = f"exit status {code}" if code >= 0 else signal.Signals(-code).name
+        return f"the worker process died ({how})", printed
 
 
 def _begin_worker(log: BinaryIO) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from mklbench.experiments.execution.lock import Owner, holder
 from mklbench.experiments.record import Record
-from mklbench.experiments.store import Store, asked_splits, names_in
+from mklbench.experiments.store import Store, asked_splits, number_in
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class RunOverview:
     def n_waiting(self) -> int:
         """How many splits have neither ended nor begun."""
         ended = {*self.done, *self.failed}
-        begun = {split_of(name) for name in self.running if name.startswith("split-")}
+        begun = {number_in(Path(name)) for name in self.running if name.startswith("split-")}
         return self.n_splits - len(ended | begun)
 
 
@@ -56,18 +56,7 @@ def overview(store: Store) -> list[RunOverview]:
         If what is there is no directory.
     """
     store.check()
-    return [_overview(store, directory) for directory in run_directories(store)]
-
-
-def run_directories(store: Store) -> list[Path]:
-    """Return the directories of the runs in a store, sorted."""
-    return [path for path in store.directories() if "cell.json" in names_in(path)]
-
-
-def split_of(name: str) -> int:
-    """Return the number in the name of a split, ``split-003``; -1 if there is none."""
-    number = name.partition("-")[2]
-    return int(number) if number.isdecimal() else -1
+    return [_overview(store, directory) for directory in store.directories()]
 
 
 def _overview(store: Store, directory: Path) -> RunOverview:

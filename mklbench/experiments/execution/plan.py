@@ -102,33 +102,22 @@ def run_all(
     errors: dict[str, str] = {}
     store.check()
     chosen.prepare(listed, store)
-    work = _plan(listed, store, chosen.at_once, errors)
-    if work:
-        n_splits = sum(run.n_splits for run in _distinct(listed, errors))
-        errors |= _run(work, n_splits, store, chosen, told)
+    distinct = _distinct(listed, errors)
+    steps = _missing(distinct, store, chosen.at_once, errors)
+    if steps:
+        store.check_writable()
+        described = {step.run: None for step in steps}
+        for run in described:
+            store.describe(run)  # so that others can tell what is to come
+        told.start(steps, sum(run.n_splits for run in distinct))
+        try:
+            errors |= chosen.run(steps, store, told)
+        finally:
+            told.stop()
+        for run in described:
+            if run.key in errors:
+                store.remove_description(store.directory(run))
     return [_result(run, store, errors) for run in listed]
-
-
-def _run(
-    work: dict[Run, list[Step]],
-    n_splits: int,
-    store: Store,
-    executor: Executor,
-    progress: Progress,
-) -> dict[str, str]:
-    store.check_writable()
-    for run in work:
-        store.describe(run)  # so that others can tell what is to come
-    steps = [step for listed in work.values() for step in listed]
-    progress.start(steps, n_splits)
-    try:
-        errors = executor.run(steps, store, progress)
-    finally:
-        progress.stop()
-    for run in work:
-        if run.key in errors:
-            store.remove_description(run)
-    return errors
 
 
 def _distinct(runs: Sequence[Run], errors: dict[str, str]) -> list[Run]:
@@ -145,25 +134,17 @@ def _distinct(runs: Sequence[Run], errors: dict[str, str]) -> list[Run]:
     return list(distinct.values())
 
 
-def _plan(
-    runs: Sequence[Run], store: Store, jobs: int, errors: dict[str, str]
-) -> dict[Run, list[Step]]:
-    """Return the steps of each run that has any, having checked what can be checked beforehand."""
-    missing: dict[Run, list[Step]] = {}
-    for run in _distinct(runs, errors):
-        missing[run] = missing_steps(run, store)
+def _missing(runs: Sequence[Run], store: Store, jobs: int, errors: dict[str, str]) -> list[Step]:
+    """Return the steps to take, of runs that have passed what can be checked beforehand."""
+    missing = {run: missing_steps(run, store) for run in runs}
     at_once = min(jobs, sum(map(len, missing.values())))  # 0 elsewhere, where memory is asked for
-    work: dict[Run, list[Step]] = {}
     for run, steps in missing.items():
-        if not steps:
-            continue
         try:
-            check_run(run, [step.split for step in steps], at_once)
+            if steps:
+                check_run(run, [step.split for step in steps], at_once)
         except InputError as error:
             errors[run.key] = str(error)
-            continue
-        work[run] = steps
-    return work
+    return [step for run, steps in missing.items() if run.key not in errors for step in steps]
 
 
 def _result(run: Run, store: Store, errors: dict[str, str]) -> RunRecords:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 from mklbench import resources
 from mklbench.errors import InputError
-from mklbench.experiments.execution.local import Job, Local
+from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.lock import Locks, holder, owner_of
 from mklbench.experiments.execution.pending import Pending, Stamp, lock_path
 from mklbench.experiments.execution.steps import Step, give_up
@@ -69,17 +69,14 @@ class Remote(ABC):
     option: ClassVar[str]
 
     def __init__(self, jobs: int, timeout: float | None, minutes: float, memory: float) -> None:
-        if jobs != 1:
-            raise InputError(
-                f"jobs={jobs} is for executor=local: leave it out, and say how many jobs of "
-                f"{self.name} there may be with executor.{self.option}."
-            )
-        if timeout is not None:
-            raise InputError(
-                f"timeout={timeout:g} is for executor=local: leave it out, and give "
-                "executor.minutes."
-            )
-        check_number("minutes", minutes, 0, above=True)
+        for option, value in (("jobs", None if jobs == 1 else jobs), ("timeout", timeout)):
+            if value is not None:
+                raise InputError(
+                    f"{option}={value:g} is for executor=local: leave it out, and say how many "
+                    f"jobs there may be with executor.{self.option}, and for how long with "
+                    "executor.minutes."
+                )
+        check_number("minutes", minutes, 0.01)
         check_number("memory", memory, 0)
         self.minutes, self._memory = minutes, memory
 
@@ -184,17 +181,15 @@ def take_steps(
                 f"{socket.gethostname()} as it was where the job was submitted: start the command "
                 "again."
             )
-    local = Local()
-    local.job = Job(name, seconds, stop, before)
+    local = Local(job=name, seconds=seconds, stop=stop, before=before)
     return refused | local.run(list(before), Store(store), Progress())
 
 
-def check_number(name: str, value: float, least: float, above: bool = False) -> None:
+def check_number(name: str, value: float, least: float) -> None:
     """Raise InputError unless an option of an executor is a finite number and not too small."""
-    if not math.isfinite(value) or not (value > least if above else value >= least):
-        word = "above" if above else "at least"
+    if not least <= value < math.inf:
         raise InputError(
-            f"executor.{name}={value:g} is not accepted: it must be a number, {word} {least:g}."
+            f"executor.{name}={value:g} is not accepted: it must be a number, at least {least:g}."
         )
 
 

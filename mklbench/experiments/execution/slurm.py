@@ -126,9 +126,10 @@ class Slurm(Remote):
                 submitted = [executor.submit(_run, *arguments) for _ in range(n_jobs)]
         except (submitit.core.utils.FailedJobError, subprocess.CalledProcessError) as error:
             text = _first_words(str(getattr(error, "stderr", "") or error))
+            asked = ", ".join(f"{name}={value}" for name, value in self._asked.items())
             raise InputError(
-                f"executor=slurm cannot submit jobs with {self._options} ({text}): change the "
-                "executor's options."
+                f"executor=slurm cannot submit jobs with {asked or 'no options'} ({text}): change "
+                "the executor's options."
             ) from error
         self._jobs |= {job.job_id: job for job in submitted}
         return [f"slurm {job.job_id}" for job in submitted]
@@ -173,10 +174,6 @@ class Slurm(Remote):
                 state = "OUT_OF_MEMORY"
         where = f"on node {node or 'unknown'}, slurm job {job_id}; log: {log}"
         return EndedJob(f"slurm {job_id}", state, where, refused)
-
-    @property
-    def _options(self) -> str:
-        return ", ".join(f"{name}={value}" for name, value in self._asked.items()) or "no options"
 
 
 def _job_name(store: Path) -> str:

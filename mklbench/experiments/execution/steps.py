@@ -9,13 +9,8 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from mklbench.experiments.evaluation import (
-    in_a_sentence,
-    is_crash,
-    run_selection,
-    run_split,
-    unfinished,
-)
+from mklbench.errors import InputError, place_in_own_code
+from mklbench.experiments.evaluation import run_selection, run_split, unfinished
 from mklbench.experiments.record import Ended, Record
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
@@ -82,10 +77,14 @@ def take(step: Step, store: Store) -> None:
             store.write_selection(run, split, run_selection(run, split))
         else:
             store.write(run, run_split(run, split, store.selections(run)))
-    except BaseException as error:
-        if not is_crash(error):
+    except BaseException as error:  # sys.exit() in an algorithm must not end the run
+        where = place_in_own_code(error)
+        # What options are to blame for ends the run, unless code of the user's own led to it.
+        if isinstance(error, KeyboardInterrupt) or (isinstance(error, InputError) and not where):
             raise
-        give_up(step, store, "failed", in_a_sentence(error), traceback.format_exc())
+        said = f"{type(error).__name__}: {error}"
+        said = f"{said.rstrip('.')} ({where})" if where else said
+        give_up(step, store, "failed", said, traceback.format_exc())
 
 
 def give_up(

@@ -1,4 +1,4 @@
-"""What is still to be run, and how long that may take, by what was measured of it or its like."""
+"""What is still to be run, and how long that may take, by what was measured of it."""
 
 from __future__ import annotations
 
@@ -41,16 +41,14 @@ def outstanding_work(
     store : RecordSource
         Where finished splits are looked up.
     recorded : sequence of RecordFile
-        Where to look for times of runs that the store has not; if they have not either,
-        for times of runs that are alike in algorithm, kernel, data and search.
+        Where to look for times of runs that the store has not.
     """
     work: dict[str, Work] = {}
     for run in runs:
-        own = (source.read(run).records for source in recorded)
-        alike = (source.alike(run) for source in recorded)
+        before = (source.read(run).records for source in recorded)
         try:
             if run.key not in work:
-                work[run.key] = _work(run, store.read(run), itertools.chain(own, alike))
+                work[run.key] = _work(run, store.read(run), before)
         except InputError as error:  # without its data a run may have no key
             work[repr(run.config)] = Work(run, run.n_splits, None, str(error))
     return list(work.values())

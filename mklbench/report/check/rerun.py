@@ -7,6 +7,7 @@ cheapest.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.execution.steps import Step, missing_steps
 from mklbench.experiments.files import check_writable_directory
-from mklbench.experiments.progress import Progress, countdown, counting
+from mklbench.experiments.progress import Progress, counting, duration
 from mklbench.experiments.provenance import git_revision
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import split_seconds
@@ -236,25 +237,30 @@ def confirm(
     deadline = time.monotonic() + 60.0 * minutes
     check_writable_directory("--out-dir", results_dir)
     named = dict.fromkeys(names or table_names(config_dir))
-    with counting(list(named), "Reading the tables") as counted:
-        tables = [
-            (table, RunFinder(recorded_source(table)))
-            for table in (load_table(name, config_dir) for name in counted)
-        ]
+    tables = [
+        (table, RunFinder(recorded_source(table)))
+        for table in (
+            load_table(name, config_dir) for name in counting(list(named), "Reading the tables")
+        )
+    ]
     # What another revision has made says nothing of this one.
     store = Store(Path(results_dir) / "store" / (git_revision() or __version__))
     waiting, absent = recorded_splits(tables)
     done = [item for item in waiting if store.is_done(item.run, item.record.split)]
     kept = f"fresh splits are kept in {store.path}; the same command goes on from there."
-    left = max(deadline - time.monotonic(), 0.0)
-    with interruption.saying(kept), countdown(left) as say:
+    with interruption.saying(kept):
         findings = run_again(done, store, Local(jobs))
         waiting = [item for item in waiting if item not in findings]
         for batch in batches(waiting, jobs, deadline):
             findings |= run_again(batch, store, Local(jobs))
             outcomes = [finding.outcome for finding in findings.values()]
-            say(f"{outcomes.count(Outcome.SAME)} splits agree with their records, "
-                f"{outcomes.count(Outcome.MOVED)} moved")  # fmt: skip
+            print(
+                f"{outcomes.count(Outcome.SAME)} splits agree with their records, "
+                f"{outcomes.count(Outcome.MOVED)} moved; {duration(deadline - time.monotonic())} "
+                "left",
+                file=sys.stderr,
+                flush=True,
+            )
     positions = _positions(tables, findings)
     path = Path(results_dir) / "positions.csv"
     write_result(path, positions.to_csv(index=False).encode())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from generated_store import ONE_IN, generate
@@ -65,22 +64,6 @@ def test_a_damaged_record_is_never_counted_as_done(made: Made, place: int) -> No
     (changed,) = [run for run in found if run.directory == store.directory(runs[1])]
     assert 7 not in changed.done
     assert changed.n_waiting == 3
-
-
-def test_a_directory_that_cannot_be_read_is_named(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, runs = made
-    closed, real = store.directory(runs[0]), os.listdir
-
-    def listdir(path: Any) -> list[str]:
-        if Path(path) == closed:
-            raise PermissionError(13, "Permission denied")
-        return real(path)
-
-    monkeypatch.setattr(os, "listdir", listdir)
-    with pytest.warns(DamagedRecordWarning, match=r"it cannot be read \(permission denied\)"):
-        assert len(overview(store)) == 3
 
 
 def test_locks_and_runs_that_come_and_go_are_seen(made: Made) -> None:

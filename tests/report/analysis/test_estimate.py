@@ -80,13 +80,6 @@ def test_a_shared_search_is_counted_once_a_run(store: Store, tmp_path: Path) -> 
     assert (work.n_selections, work.seconds) == (1, 4 * 6 + 20)
 
 
-def test_without_a_time_of_its_own_a_run_goes_by_its_like(store: Store, tmp_path: Path) -> None:
-    recorded = record_file(tmp_path, tiny_run(), finished(tiny_run(), 0, search_seconds=0.0))
-    assert estimate(tiny_run("algo.C=3"), store, recorded).seconds == 4 * 6
-    assert estimate(tiny_run("search=cv"), store, recorded).seconds is None
-    assert estimate(tiny_run("algo=uniform"), store, recorded).seconds is None
-
-
 def test_selections_nobody_has_timed_leave_the_time_unknown(store: Store, tmp_path: Path) -> None:
     alone = tiny_run(*SHARED, "search.splits=null")
     recorded = record_file(tmp_path, alone, finished(alone, 0))
