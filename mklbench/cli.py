@@ -49,10 +49,9 @@ def _program() -> int:
         if sys.stdout is None:
             sys.stdout = nowhere
             raise InputError("Standard output is closed: send it to a file, or to /dev/null.")
-        _check_directory()
     except InputError as error:
         return _refuse(error)
-    warnings.showwarning = _show_warning
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
     if sys.argv[1:2] in (["table"], ["report"]) or "--dry-run" in sys.argv[1:]:
         # All that these read is in use to their end: to look for garbage takes a quarter of it.
         gc.disable()
@@ -110,25 +109,9 @@ def _refuse(error: InputError) -> int:
     return INPUT_ERROR
 
 
-def _check_directory() -> None:
-    try:
-        os.getcwd()
-    except OSError as error:
-        raise InputError(
-            "The working directory does not exist any more: change to one that does."
-        ) from error
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def _show_warning(message: Warning | str, *where: Any) -> None:
     """Print a warning as it is to be read by a user: in one line."""
-    print(f"mklbench: warning: {' '.join(str(message).split())}", file=file or sys.stderr)
+    print(f"mklbench: warning: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 def _dispatch(arguments: list[str]) -> int:

@@ -201,15 +201,10 @@ def _parameters(function: Any) -> Parameters:
 
 
 def _check(function: Any, declared: Mapping[str, Any], parameters: Parameters) -> None:
-    """Check that kernels and labels are taken, and a path is in an option, with its function."""
-    kinds = {parameter.kind for parameter in parameters.values()}
-    if len(parameters) == 1 and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        raise InputError(
-            f"{named(function)} is no algorithm: it must take the kernels and the labels, as in "
-            "solve(operator, y, C=1.0)."
-        )
+    """Check that a path is in an option, with its function."""
     option = declared.get("PATH_OPTION")
-    has_option = option in parameters or inspect.Parameter.VAR_KEYWORD in kinds
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    has_option = option in parameters or takes_any
     if option is not None and not (has_option and "solve_path" in declared):
         why = "it must be an option of solve, with a function solve_path beside it"
         raise _refused(function, "PATH_OPTION", option, why)

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 # Characters that would break a line or steer a terminal.
@@ -53,7 +54,7 @@ class DataError(InputError):
 
 
 class MissingExtraError(InputError):
-    """A package that few need, and that is not installed (`mklbench.extras`)."""
+    """A package that few need, and that is not installed (`missing`)."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
@@ -152,3 +153,33 @@ def nearest(name: str, accepted: Iterable[str]) -> list[str]:
     folded = [(known.casefold(), known) for known in accepted]
     near = difflib.get_close_matches(name.casefold(), dict(folded), n=3, cutoff=0.5)
     return [known for match in near for key, known in folded if key == match]
+
+
+# As they are imported and as they are called, by the name of the extra in pyproject.toml.
+EXTRAS = {
+    "dask": {"distributed": "distributed"},
+    "files": {"h5py": "h5py", "pyarrow": "pyarrow", "openpyxl": "openpyxl"},
+    "images": {"skimage": "scikit-image"},
+    "report": {"vl_convert": "vl-convert-python"},
+    "slurm": {"submitit": "submitit"},
+}
+
+
+def missing(extra: str, what: str, only: str | None = None) -> str | None:
+    """Return the sentence that asks for an extra; None if it is installed.
+
+    Parameters
+    ----------
+    extra : str
+        Its name in ``mklbench[...]``.
+    what : str
+        What needs it, as a user types it: "data=flowers17".
+    only : str or None, default=None
+        The module of the extra that is needed; None: all of them are.
+    """
+    for module, package in EXTRAS[extra].items():
+        if only in (None, module) and find_spec(module) is None:
+            return (
+                f"{what} needs {package}, which is not installed: pip install 'mklbench[{extra}]'."
+            )
+    return None

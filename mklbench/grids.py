@@ -113,13 +113,14 @@ def at_ends(grid: Mapping[str, Any], params: Mapping[str, Any]) -> list[str]:
     found = []
     for path, values in grid.items():
         numbers = [] if values == AUTO else values
-        ends = {min(numbers), max(numbers)} if _are_numbers(numbers) else set()
+        ends = {min(numbers), max(numbers)} if are_numbers(numbers) else set()
         if len(ends) == 2 and params.get(path) in ends - {0}:
             found.append(path)
     return found
 
 
-def _are_numbers(values: Sequence[Any]) -> bool:
+def are_numbers(values: Sequence[Any]) -> bool:
+    """Tell whether there is a value, and each is a number."""
     return bool(values) and all(
         isinstance(value, int | float) and not isinstance(value, bool) for value in values
     )

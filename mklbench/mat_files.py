@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mklbench.errors import MissingExtraError, first_line
-from mklbench.extras import missing
+from mklbench.errors import MissingExtraError, first_line, missing
 
 __all__ = ["DamagedMatError", "is_mat", "read"]
 

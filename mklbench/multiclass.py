@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -209,18 +210,14 @@ def _outputs_at(kernels: CrossKernels, Z: Any) -> Callable[[Solution], Array]:
 
     Machines of the same weights one after the other, as those at fixed weights, share a kernel.
     """
-    kept: dict[bytes, Array] = {}
 
-    def kernel(weights: Array) -> Array:
-        key = weights.tobytes()
-        if key not in kept:
-            kept.clear()
-            kept[key] = kernels.cross(weights, Z)
-        return kept[key]
+    @lru_cache(maxsize=1)
+    def kernel(weights: bytes) -> Array:
+        return kernels.cross(np.frombuffer(weights), Z)
 
     def of(machine: Solution) -> Array:
         if machine.thetas is None:
-            return outputs_from(kernel, machine)
+            return outputs_from(lambda weights: kernel(weights.tobytes()), machine)
         return outputs(kernels, machine, Z)
 
     return of

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mklbench.errors import InputError, first_line
+from mklbench.errors import InputError
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -128,7 +128,8 @@ def read_yaml(path: Path) -> Any:
         reason = error.strerror or type(error).__name__
         raise InputError(f"{path} cannot be read: {reason}; give a YAML file.") from error
     except (YAMLError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as YAML: {_reason(error)}.") from error
+        why = " ".join(str(error).split()).removesuffix(".")
+        raise InputError(f"{path} cannot be read as YAML: {why}.") from error
     if isinstance(found, (dict, list)):
         return found
     if found is None:
@@ -136,17 +137,6 @@ def read_yaml(path: Path) -> Any:
     raise InputError(
         f"{path} holds {str(found)[:40]!r} where it needs keys with values: write key: value."
     )
-
-
-def _reason(error: Exception) -> str:
-    """Say in one clause what is wrong and where, and for tabs and duplicates what to do."""
-    from yaml import MarkedYAMLError
-
-    if not isinstance(error, MarkedYAMLError) or error.problem is None:
-        return first_line(error)
-    mark = error.problem_mark or error.context_mark
-    where = "" if mark is None else f"line {mark.line + 1}, column {mark.column + 1}: "
-    return f"{where}{error.problem.removeprefix('but ').rstrip('.')}"
 
 
 def write_atomically(path: Path | str, content: str | bytes, *, durable: bool = True) -> None:

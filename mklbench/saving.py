@@ -106,12 +106,8 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
 
 
 def _from_skops(file: Path, trusted: Sequence[str]) -> Any:
-    try:
-        from skops import io
-    except ImportError as error:
-        raise InputError(
-            f"{file} needs skops, which is not installed: pip install skops."
-        ) from error
+    from skops import io
+
     types = io.get_untrusted_types(file=file)
     foreign = [name for name in types if not name.startswith(_TRUSTED) and name not in trusted]
     if foreign:

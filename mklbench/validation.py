@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import mmap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -24,9 +23,6 @@ LARGEST_TARGET = 1e50
 _ROUNDING = 1e-12
 
 _T = TypeVar("_T")
-_STREAMED = (np.dtype(np.float32), np.dtype(np.float64))
-# Rows of a memory-mapped file that are looked at together.
-_ROWS = 2**16
 
 # The largest count that NumPy and LIBSVM can both hold.
 _LARGEST_COUNT = 2**31 - 1
@@ -262,18 +258,15 @@ def _matrix(name: str, X: NDArray[Any]) -> NDArray[Any]:
     return X
 
 
-def check_finite(name: str, array: NDArray[np.float64], first: int = 0) -> None:
-    """Raise an InputError if `array`, whose last two axes are rows and columns, is not finite.
-
-    `first` is the number of the first row in the message.
-    """
+def check_finite(name: str, array: NDArray[np.float64]) -> None:
+    """Raise an InputError if `array`, whose last two axes are rows and columns, is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = array.sum()  # tells of most arrays that they are finite, in less time
     if not np.isfinite(total) and not np.isfinite(array).all():
         place = tuple(np.argwhere(~np.isfinite(array))[0])
         row, column = place[-2:]
         raise InputError(
-            f"{name} holds {array[place]} at row {first + row}, {column_called(int(column))}: "
+            f"{name} holds {array[place]} at row {row}, {column_called(int(column))}: "
             "remove or impute NaN and infinite values."
         )
 
@@ -295,61 +288,12 @@ def check_scale(
     as small as it likes. `first` is the number of the first column in the message, and `largest` a
     lower limit.
     """
-    row, column, size = 0, 0, -1.0
-    for start, rows in blocks_of(X):  # so that no copy of all is made
-        place = np.unravel_index(int(np.abs(rows).argmax()), rows.shape)
-        if abs(rows[place]) > size:
-            row, column, size = start + int(place[0]), int(place[1]), float(abs(rows[place]))
+    size = max(float(X.max()), -float(X.min()))
     if size == 0.0 or SMALLEST_FEATURE <= size <= largest:
         return
+    row, column = np.unravel_index(int(np.abs(X).argmax()), X.shape)
     raise InputError(
-        f"{name} holds {X[row, column]:g} at row {row}, {column_called(first + column)}: this "
+        f"{name} holds {X[row, column]:g} at row {row}, {column_called(first + int(column))}: this "
         f"kernel takes features up to {largest:g}, the largest of them at least "
         f"{SMALLEST_FEATURE:g}, rescale the column or remove the row."
     )
-
-
-def check_streamed_features(name: str, X: ArrayLike) -> NDArray[np.floating]:
-    """Return the training samples `X` as `check_training_features` does, or as they are in a file.
-
-    A memory-mapped matrix of single or double precision that is read-only is returned itself; it is
-    looked at a block of rows at a time.
-    """
-    if not is_streamed(X):
-        return check_training_features(name, X)
-    matrix = _matrix(name, np.asarray(X))
-    for start, rows in blocks_of(matrix):
-        check_finite(name, rows, start)
-    check_scale(name, matrix)
-    return matrix
-
-
-def is_streamed(X: object) -> bool:
-    """Tell whether `X` is a read-only file that `check_streamed_features` leaves where it is."""
-    return (
-        isinstance(X, np.ndarray)
-        and not X.flags.writeable
-        and X.dtype in _STREAMED
-        and mapped_file(X) is not None
-    )
-
-
-def blocks_of(X: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Yield the rows of a matrix, so many at a time, in double precision, and the first's number.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        The matrix.
-    """
-    for start in range(0, len(X), _ROWS):
-        yield start, np.asarray(X[start : start + _ROWS], dtype=np.float64)
-
-
-def mapped_file(X: object) -> np.memmap | None:
-    """Return the memory-mapped array that an array is a view of; None if it is in memory."""
-    while isinstance(X, np.ndarray):
-        if isinstance(X, np.memmap) and isinstance(X.base, mmap.mmap):
-            return X
-        X = X.base
-    return None

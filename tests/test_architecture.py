@@ -25,7 +25,7 @@ CONFIGS = next(
 
 # In the order of the flow; a part may import from those before it and from the common ones.
 COMMON = {
-    "errors", "extras", "resources", "interruption", "mat_files", "memory", "reader", "terminal",
+    "errors", "resources", "interruption", "mat_files", "memory", "reader", "terminal",
 }  # fmt: skip
 FLOW = [
     {"data"},
@@ -164,7 +164,7 @@ class TestImports:
 
     @pytest.mark.parametrize("part", sorted(LIBRARY))
     def test_the_library_knows_nothing_of_configs_files_or_tables(self, part: str) -> None:
-        common = {"errors", "extras", "mat_files", "memory"}
+        common = {"errors", "mat_files", "memory"}
         assert parts_imported_by(part) <= LIBRARY | common
         for name, path in modules_of(part):
             foreign = {imported.split(".")[0] for imported in imports_of(path)}

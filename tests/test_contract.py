@@ -116,12 +116,6 @@ class TestAlgorithm:
         with pytest.raises(InputError, match="with a function solve_path beside it"):
             algorithm_of(module.solve)
 
-    def test_an_algorithm_takes_kernels_and_labels(self) -> None:
-        def solve(bank: Bank) -> None: ...
-
-        with pytest.raises(InputError, match="must take the kernels and the labels"):
-            algorithm_of(solve)
-
 
 class TestBuilder:
     def test_of_this_package(self) -> None:

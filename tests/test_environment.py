@@ -31,7 +31,7 @@ REFUSED = {
     f"{COMMAND} list algos >&-": "Standard output is closed: ",
     f"{RUN} > /dev/full": "Standard output cannot be written: no space left on device.",
     f"ulimit -f 0; {RUN}": "results_dir=store cannot be written: file too large",
-    f"mkdir gone; cd gone; rmdir ../gone; {RUN}": "The working directory does not exist any more",
+    f"mkdir gone; cd gone; rmdir ../gone; {RUN}": "No such file or directory",
 }
 REFUSED_TOO = {
     f"{RUN} >&-": "Standard output is closed: ",

@@ -15,7 +15,7 @@ from packaging.specifiers import SpecifierSet
 from stated import recorded
 
 import mklbench
-from mklbench import cli, extras
+from mklbench import cli, errors
 from mklbench.report.analysis.candidate import scores_path, to_scores
 from mklbench.report.loading import load_table, table_names
 
@@ -28,13 +28,13 @@ def project() -> dict[str, Any]:
     return content["project"]
 
 
-@pytest.mark.parametrize("extra", sorted(extras._PACKAGES))
+@pytest.mark.parametrize("extra", sorted(errors.EXTRAS))
 def test_an_extra_has_the_package_that_it_is_asked_for(extra: str, project: dict[str, Any]) -> None:
-    packages = list(extras._PACKAGES[extra].values())
+    packages = list(errors.EXTRAS[extra].values())
     listed = project["optional-dependencies"][extra]
     assert [needed.split(">=")[0] for needed in listed] == packages
     assert not any(needed.startswith(tuple(packages)) for needed in project["dependencies"])
-    assert extras.missing(extra, "this test") is None, "the tests have all extras"
+    assert errors.missing(extra, "this test") is None, "the tests have all extras"
 
 
 def test_the_citation_is_of_a_version_that_the_changelog_has() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mklbench.extras import missing
+from mklbench.errors import missing
 from mklbench.report.loading import load_table
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -9,12 +9,7 @@ from mklbench.commands.run import run_missing
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Report, assemble
-from mklbench.report.analysis.candidate import (
-    NAME,
-    WITH_ITS_KERNELS,
-    CandidateFinder,
-    with_candidate,
-)
+from mklbench.report.analysis.candidate import NAME, CandidateFinder, with_candidate
 from mklbench.report.layout.ranking import RULE, rank_methods, tally
 from mklbench.report.loading import load_table
 from mklbench.report.table.metrics import METRICS
@@ -94,13 +89,11 @@ def _described(report: Report, ranking: Ranking) -> str:
     scores = metric.sign * means
     best = scores.drop(columns=NAME).idxmax(axis=1)
     place = scores.rank(axis=1, ascending=False, method="min")[NAME]
-    beside = [name for name in (WITH_ITS_KERNELS, "svm") if name in labels]
     sets = [
         [
             label,
             metric.format(found[NAME]),
             f"{place[label]:.0f} of {found.count()}",
-            *(metric.format(found[name]) for name in beside),
             f"{metric.format(found[best[label]])} ({labels[str(best[label])]})",
         ]
         for label, (_, found) in zip(map(str, means.index), means.iterrows(), strict=True)
@@ -115,7 +108,7 @@ def _described(report: Report, ranking: Ranking) -> str:
         outcomes = tally(report, NAME, name, ranking.protocol, metric).text
         own = name == NAME
         methods.append([f"{labels[name]} (yours)", rank] if own else [labels[name], rank, outcomes])
-    set_headings = ["set", "yours", "rank", *beside, "best of the others"]
+    set_headings = ["set", "yours", "rank", "best of the others"]
     method_headings = ["method", "mean rank", "yours better / alike / worse"]
     text = (
         f"{labels[NAME]} beside {len(labels) - 1} methods of the table {report.table.name}, "

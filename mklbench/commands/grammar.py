@@ -61,10 +61,7 @@ _SHARED: dict[str, dict[str, Any]] = {
     "--row": {"metavar": "NAME", "help": "only this data set, by its name or label"},
     "--column": {"metavar": "NAME", "help": "only this method, by its name or label"},
     "--protocol": {"metavar": "NAME", "help": "only this protocol, by its name or label"},
-    "--recorded": {
-        "action": "store_true",
-        "help": "show the recorded results instead of those in the store",
-    },
+    "--recorded": {"action": "store_true", "help": "show what is recorded, not the store"},
     "--jobs": {
         "type": _number(int, "a whole number from 1 to 1024", 1, 1024), "default": 1,
         "metavar": "N", "help": "the number of worker processes",
@@ -96,6 +93,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"{message} (see {self.prog} --help).")
+
+
+def _flag(target: Any, names: str, meaning: str, **options: Any) -> None:
+    target.add_argument(*names.split(), action="store_true", help=meaning, **options)
 
 
 def parsers() -> dict[str, Parser]:
@@ -131,38 +132,24 @@ Add = Callable[..., Parser]
 
 
 def _of_runs(add: Add) -> None:
-    add(
-        "run",
-        "run.run",
-        "run one algorithm on one data set, or with -m a sweep (options are Hydra overrides)",
-    )
-    takes = add(
-        "status",
-        "status.status",
-        "say which runs of the store are done, running, failed or waiting",
-    )
+    summary = "run one algorithm on one data set, or with -m a sweep (options are Hydra overrides)"
+    add("run", "run.run", summary)
+    summary = "say which runs of the store are done, running, failed or waiting"
+    takes = add("status", "status.status", summary)
     takes.share("--results-dir")
     takes = add("redo", "redo.redo", "forget a run or a split, so that it is run again")
     takes.add_argument("overrides", nargs="+", metavar="OVERRIDE", help=_AS_FOR_RUN)
-    takes.add_argument(
-        "-m", "--multirun", dest="sweep", action="store_true",
-        help="the overrides are those of a sweep",
-    )  # fmt: skip
+    _flag(takes, "-m --multirun", "the overrides are those of a sweep", dest="sweep")
     takes.add_argument(
         "--split", dest="splits", action="append", default=[], metavar="N",
         type=_number(int, "the number of a split: 0, 1, 2, ...", 0),
         help="forget only this split; may be given several times",
     )  # fmt: skip
     takes.share("--config-dir")
-    takes = add(
-        "export model",
-        "export.export_model",
-        "fit the model of a run as an estimator of scikit-learn, and write it to a file",
-    )
+    summary = "fit the model of a run as an estimator of scikit-learn, and write it to a file"
+    takes = add("export model", "export.export_model", summary)
     takes.share("overrides")
-    takes.add_argument(
-        "--out", required=True, metavar="FILE", help="a .skops or .joblib file to write"
-    )
+    takes.add_argument("--out", required=True, metavar="FILE", help="a .skops or .joblib file")
     takes.share("--config-dir")
     takes = add(
         "compare",
@@ -176,7 +163,7 @@ def _of_runs(add: Add) -> None:
         "--table", dest="table_name", metavar="TABLE", default="all_methods",
         help="a recorded comparison, such as learning_pays, or views; default: all_methods",
     )  # fmt: skip
-    takes.add_argument("--quick", action="store_true", help="five cheap data sets instead of all")
+    _flag(takes, "--quick", "five cheap data sets instead of all")
     takes.share("--jobs", "--results-dir", "--config-dir")
 
 
@@ -185,44 +172,27 @@ def _of_tables(add: Add) -> None:
     takes.add_argument("name", metavar="TABLE", help="as in `mklbench list tables`")
     takes.add_argument("--format", dest="fmt", choices=FORMATS, default="md", help="default: md")
     takes.add_argument("--out", metavar="FILE", help="write the table there, do not print it")
-    takes.add_argument(
-        "--all", dest="whole", action="store_true",
-        help="also what was tried beyond the paper's table",
-    )  # fmt: skip
+    _flag(takes, "--all", "also what was tried beyond the paper's table", dest="whole")
     takes.share(*_POSITION, "--recorded", "--results-dir", "--config-dir")
-    takes = add(
-        "reproduce", "reproduce.reproduce", "run what the tables need, then write them", _EXECUTORS
-    )
+    summary = "run what the tables need, then write them"
+    takes = add("reproduce", "reproduce.reproduce", summary, _EXECUTORS)
     takes.add_argument("names", nargs="*", metavar="TABLE", help="default: every table")
     takes.share("--jobs", *_POSITION)
-    takes.add_argument(
-        "--splits", type=_number(int, "a number of splits: 1, 2, 3, ...", 1), metavar="N",
-        help="only the first N splits",
-    )  # fmt: skip
+    splits = _number(int, "a number of splits: 1, 2, 3, ...", 1)
+    takes.add_argument("--splits", type=splits, metavar="N", help="only the first N splits")
     instead = takes.add_mutually_exclusive_group()
-    instead.add_argument(
-        "--dry-run", action="store_true", help="say what would be run, and run nothing"
-    )
-    instead.add_argument(
-        "--write-only", action="store_true", help="write what is finished, and run nothing"
-    )
+    _flag(instead, "--dry-run", "say what would be run, and run nothing")
+    _flag(instead, "--write-only", "write what is finished, and run nothing")
+    _flag(instead, "--list", "print the time and the command of each position", dest="positions")
     instead.add_argument(
         "--minutes", type=_number(float, "a number of minutes > 0", 1e-9), metavar="N",
-        help="rerun as many recorded splits as fit into N minutes, say what has moved, and write "
-        "how many splits confirm each position",
+        help="rerun as many recorded splits as fit into N minutes, and say what has moved",
     )  # fmt: skip
-    instead.add_argument(
-        "--list", dest="positions", action="store_true",
-        help="print the positions with the time and the command of each, and run nothing",
-    )  # fmt: skip
-    takes.add_argument(
-        "--from-records", action="store_true",
-        help="take over finished splits from the records in --out-dir instead of running them",
-    )  # fmt: skip
+    _flag(takes, "--from-records", "take finished splits from the records in --out-dir")
     takes.add_argument(
         "--out-dir", dest="results_dir", metavar="DIR",
         help="where tables, figures and records are written; default: results, or with --minutes "
-        "results/reproduced, which also keeps the splits",
+        "results/reproduced",
     )  # fmt: skip
     takes.share("--results-dir", "--config-dir")
     takes = add("plot", "show.plot", "draw a paper's figure from what has been run")
@@ -236,21 +206,11 @@ def _of_tables(add: Add) -> None:
         help="a store of your own, to be shown beside the recorded results",
     )  # fmt: skip
     takes.share("--config-dir")
-    takes = add(
-        "check",
-        "check.check",
-        "rerun a fast part and compare with the recorded numbers",
-        _EXECUTORS,
-    )
-    takes.add_argument(
-        "names", nargs="*", metavar="TABLE", help="default: everything that it covers"
-    )
+    summary = "rerun a fast part and compare with the recorded numbers"
+    takes = add("check", "check.check", summary, _EXECUTORS)
+    takes.add_argument("names", nargs="*", metavar="TABLE", help="default: all that it covers")
     takes.share("--jobs")
-    takes.add_argument(
-        "--record", action="store_true",
-        help="write what the check compares with: from the records of the tables, and from a "
-        "cheap run of each algorithm that no table has",
-    )  # fmt: skip
+    _flag(takes, "--record", "write what the check compares with")
     takes.add_argument(
         "--recorded", dest="results_dir", metavar="DIR",
         help="the recorded results; default: those of the program",
@@ -266,12 +226,8 @@ def _of_data(add: Add) -> None:
         takes = add(f"data {name}", f"data.{calls}", summary)
         takes.add_argument("names", nargs="*", metavar="NAME", help="default: all")
         takes.share("--config-dir")
-    takes = add(
-        "data show", "data.show", "show what is understood of your own data, and the first rows"
-    )
-    takes.add_argument(
-        "overrides", nargs="+", metavar="OVERRIDE", help="data=csv data.path=mine.csv"
-    )
+    takes = add("data show", "data.show", "show what is understood of data, and the first rows")
+    takes.add_argument("overrides", nargs="+", metavar="OVERRIDE", help="data.path=mine.csv")
     takes.share("--config-dir")
 
 
@@ -279,9 +235,7 @@ def _of_the_program(add: Add) -> None:
     takes = add("list", "show.choices", "list the choices of a config group")
     takes.add_argument("what", choices=LISTS)
     takes.share("--config-dir")
-    takes = add(
-        "doctor", "doctor.doctor", "say what this machine offers, what is wrong, and what slows it"
-    )
+    takes = add("doctor", "doctor.doctor", "say what this machine offers, and what is wrong")
     takes.share("--results-dir")
 
 

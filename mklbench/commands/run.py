@@ -14,7 +14,7 @@ import numpy as np
 from mklbench import config as configs
 from mklbench import interruption, multiclass
 from mklbench.config import ComposedRun, RunOptions
-from mklbench.errors import InputError
+from mklbench.errors import InputError, missing
 from mklbench.experiments.evaluation import decision_again
 from mklbench.experiments.execution.plan import Executor, run_all
 from mklbench.experiments.files import check_writable_file
@@ -24,7 +24,6 @@ from mklbench.experiments.records import RunRecords, border_text
 from mklbench.experiments.rows import csv_text, summary, summary_grid
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
-from mklbench.extras import missing
 from mklbench.grids import AUTO
 from mklbench.report.formats import write_result
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from mklbench import terminal
@@ -51,7 +50,7 @@ def _said(store: Store) -> Iterator[str]:
 
 
 def _names(runs: Sequence[RunOverview]) -> list[str]:
-    """Return the runs as the overrides that tell them apart; with their keys if none do."""
+    """Return the runs as the overrides that tell them apart."""
     labels = [
         " ".join(f"{group}={run.config[group]['name']}" for group in ("algo", "kernel", "data"))
         if run.config is not None
@@ -59,15 +58,8 @@ def _names(runs: Sequence[RunOverview]) -> list[str]:
         for run in runs
     ]
     choices = [{} if run.config is None else choices_of(run.config) for run in runs]
-    names = [
-        f"{label} {told}".rstrip()
-        for label, told in zip(labels, differences(labels, choices), strict=True)
-    ]
-    times = Counter(names)
-    return [
-        f"{name} (key {run.directory.name.rpartition('-')[2]})" if times[name] > 1 else name
-        for name, run in zip(names, runs, strict=True)
-    ]
+    told = differences(labels, choices)
+    return [f"{label} {text}".rstrip() for label, text in zip(labels, told, strict=True)]
 
 
 def _counts(run: RunOverview) -> tuple[int, ...]:

@@ -11,8 +11,6 @@ from mklbench.config.callables import (
     executor,
     executor_of,
     kernel,
-    kernel_versions,
-    new_kernel_options,
     path_algorithm,
 )
 from mklbench.config.composition import ComposedRun, compose, jobs_of, run_hydra
@@ -35,8 +33,6 @@ __all__ = [
     "executor_of",
     "jobs_of",
     "kernel",
-    "kernel_versions",
-    "new_kernel_options",
     "path_algorithm",
     "run_config",
     "run_hydra",

@@ -5,7 +5,6 @@ Its messages are kept, in one line; a misspelt group, key or value gets the near
 
 from __future__ import annotations
 
-import copy
 import glob
 import os
 import sys
@@ -19,7 +18,7 @@ from typing import Any
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import MissingConfigException, OverrideParseException
-from omegaconf import DictConfig, open_dict, read_write
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError
 
 from mklbench import resources
@@ -75,9 +74,7 @@ class ComposedRun:
         for source in options.runtime.config_sources:
             if source.schema == "file" and source.provider != "main":
                 resources.look_for_modules(source.path)
-        own = copy.deepcopy(config)
-        with read_write(own), open_dict(own):
-            own.pop("hydra", None)
+        own = OmegaConf.masked_copy(config, [str(key) for key in config if key != "hydra"])
         return cls(own, tuple(options.overrides.task))
 
 

@@ -11,7 +11,7 @@ from omegaconf import BooleanNode, FloatNode, IntegerNode, StringNode, ValueNode
 
 from mklbench.data.preprocessing import ScalingName
 from mklbench.errors import InputError, hint
-from mklbench.grids import AUTO
+from mklbench.grids import AUTO, are_numbers
 from mklbench.reader import Rule, Where, read
 
 # The config groups of a run.
@@ -86,12 +86,6 @@ class OptionWhere(Where):
 
     def __str__(self) -> str:
         return ".".join(part for part in self.parts if part)
-
-    def mapping(self, found: object) -> Mapping[Any, Any]:
-        """Return `found` if it is a mapping, and refuse it as a wrong type if not."""
-        if not isinstance(found, Mapping):
-            raise ValueError(f"{self} is no mapping")
-        return found
 
     def unknown_key(self, key: object, found: object, accepted: Iterable[str]) -> InputError:
         """Build the error for a key that is no option here."""
@@ -214,7 +208,7 @@ class SearchConfig:
                     f"search.grid.{path}={values} is not accepted: give a list of values to "
                     f"try{auto}."
                 )
-            if self.splits is not None and not all(map(_is_number, values)):
+            if self.splits is not None and not are_numbers(values):
                 raise InputError(
                     f"search.grid.{path}={values} is not accepted with search.splits={self.splits}:"
                     " only of numbers is there a median; set search.splits=null."
@@ -311,7 +305,3 @@ def scorers(found: Any) -> list[str]:
         for name in names:
             check_name("metrics", name, MEASURES)
     return list(dict.fromkeys(names))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -26,8 +26,7 @@ from mklbench.data.image_descriptors import Parts
 from mklbench.data.own import Table
 from mklbench.data.schema import Layout
 from mklbench.data.tables import reading
-from mklbench.errors import DataError
-from mklbench.extras import missing
+from mklbench.errors import DataError, missing
 
 logger = logging.getLogger(__name__)
 

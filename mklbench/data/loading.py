@@ -43,8 +43,7 @@ from mklbench.data.tables import (
     shortened,
     transposed,
 )
-from mklbench.errors import DataError
-from mklbench.extras import missing
+from mklbench.errors import DataError, missing
 
 
 def load(config: Mapping[str, Any]) -> Dataset:

@@ -62,7 +62,7 @@ from mklbench.kernels.samples import (
 from mklbench.prediction import DecisionFunction, LearnedKernel, kernels_in_use
 from mklbench.saving import Versioned
 from mklbench.solution import Solution
-from mklbench.validation import check_finite, columns_called, is_streamed
+from mklbench.validation import check_finite, columns_called
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -266,7 +266,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         if kernels is None:
             if self._takes_rows and callable(self.kernel):
                 self._rows_of = getattr(unbound(self.kernel)[0], "rows_of", None)
-            checked = validate_data(self, self._samples(X), y, dtype=self._dtype(X))
+            checked = validate_data(self, self._samples(X), y, dtype=np.float64)
             self._layout = SampleLayout(X)
             return *checked, None
         samples, responses = matrix_of(X), column_or_1d(y, warn=True)
@@ -295,12 +295,6 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             return stack
         given.check_finite(matrices)
         return validate_data(self, matrices, dtype=np.float64, reset=False)[None]
-
-    def _dtype(self, X: Any) -> type[np.floating]:
-        """Return the precision that training samples are taken in."""
-        if is_streamed(X) and X.dtype == np.float32 and not self._takes_matrices:
-            return np.float32 if builder_of(resolve(self.kernel)).streams else np.float64
-        return np.float64
 
     def _samples(self, X: Any) -> Any:
         """Return `X` if it may be samples; row numbers (n,) as a column."""

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import mklbench
-from mklbench import config as configs
-from mklbench.config import RunConfig
+from mklbench.config import RunConfig, declared
+from mklbench.config.callables import kernel_versions, new_kernel_options
 from mklbench.errors import is_installed
 
 # Raised when the meaning of a record changes: what was measured before is then measured anew.
@@ -55,13 +55,13 @@ def identity_of(
     for group in ("split", "search"):  # without what is not set: new options keep old keys
         stated = identity[group].items()
         identity[group] = {name: value for name, value in stated if value is not None}
-    algorithm = configs.declared(config.algo)
+    algorithm = declared(config.algo)
     for name, old_value in algorithm.new_options.items():
         value = identity["algo"].pop(name, None)
         value = algorithm.default(name) if value is None else value
         if value != old_value:
             identity["algo"][name] = value
-    for name in configs.new_kernel_options(config.kernel):
+    for name in new_kernel_options(config.kernel):
         if identity["kernel"].get(name) is None:
             identity["kernel"].pop(name, None)
     identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}
@@ -69,7 +69,7 @@ def identity_of(
     identity["data"] = {name: value for name, value in chosen.items() if value}
     identity["data"]["digest"] = data_digest
     identity["algo"]["VERSION"] = algorithm.version
-    if versions := configs.kernel_versions(config.kernel):
+    if versions := kernel_versions(config.kernel):
         identity["kernel"]["VERSIONS"] = versions
     identity["protocol"] = PROTOCOL_VERSION
     # Ours says by its VERSION that its numbers have moved; of others' the content is asked.

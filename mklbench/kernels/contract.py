@@ -8,7 +8,6 @@ function:
   ``n_samples`` says of how many rows.
 - ``takes_views = True``: it is called with features and the views that they come in.
 - ``takes_sparse = True``: it takes a sparse matrix as it is.
-- ``streams = True``: it takes a memory-mapped file of single precision as it is, without a copy.
 - ``version``, a whole number: it is raised when numbers move that are computed with its kernels,
   though the algorithms are the same, and is part of what identifies a recorded result.
 - ``new_options``, names: while one of these is None, it is no part of what identifies a result, so
@@ -40,14 +39,13 @@ class Builder:
     ----------
     name : str
         The name of its function or class.
-    takes_rows, takes_views, streams, version, new_options, memory, n_samples
+    takes_rows, takes_views, version, new_options, memory, n_samples
         As above; None for the last two where it does not say so.
     """
 
     name: str
     takes_rows: bool = False
     takes_views: bool = False
-    streams: bool = False
     version: int = 1
     new_options: tuple[str, ...] = ()
     memory: Callable[..., Memory] | None = None
@@ -58,15 +56,12 @@ def declares(
     *,
     memory: Callable[..., Memory],
     version: int = 1,
-    streams: bool = False,
     takes_sparse: bool = False,
 ) -> Callable[[_Function], _Function]:
     """Let a function say what its kernels need and which version it is."""
 
     def attach(function: _Function) -> _Function:
-        vars(function).update(
-            memory=memory, version=version, streams=streams, takes_sparse=takes_sparse
-        )
+        vars(function).update(memory=memory, version=version, takes_sparse=takes_sparse)
         return function
 
     return attach

@@ -27,7 +27,7 @@ from mklbench.kernels import (
     training_outputs,
 )
 from mklbench.solution import Solution
-from mklbench.testing.claims import Array, agree, refuses, require
+from mklbench.testing.operators import Array, agree, refuses, require
 
 # Lower and upper bounds on the optimum from Gram matrices (M, n, n), labels, C and a solution.
 Bounds = Callable[[Array, Array, float, Solution], tuple[float, float]]

@@ -14,7 +14,7 @@ import yaml
 
 from mklbench.commands import grammar
 from mklbench.config import compose, executor_of, run_options
-from mklbench.extras import missing
+from mklbench.errors import missing
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "more-than-one-machine.md").read_text(encoding="utf-8")

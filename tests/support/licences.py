@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from packaging.requirements import Requirement
 
-from mklbench import extras
+from mklbench import errors
 
 # Licences under which a program of BSD-3-Clause may use a package and name it as a dependency, by
 # what packages call them: a text that begins so, or a part of an SPDX expression.
@@ -29,7 +29,7 @@ def is_allowed(said: Sequence[str]) -> bool:
 def of_all_dependencies() -> dict[str, list[str]]:
     """Return what each package that the program, its extras and in turn these need says."""
     found: dict[str, list[str]] = {}
-    asked = [Requirement(f"mklbench[{','.join(sorted(extras._PACKAGES))}]")]
+    asked = [Requirement(f"mklbench[{','.join(sorted(errors.EXTRAS))}]")]
     visited = set()
     while asked:
         needed = asked.pop()

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mklbench import __version__, extras
-from mklbench.errors import InputError
+from mklbench import __version__
+from mklbench.errors import InputError, missing
 from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
@@ -57,7 +57,7 @@ class Dask(Remote):
         memory: float = 0.0,
     ) -> None:
         super().__init__(jobs, timeout, minutes, memory)
-        if (sentence := extras.missing("dask", "executor=dask")) is not None:
+        if (sentence := missing("dask", "executor=dask")) is not None:
             raise InputError(sentence)
         if address is not None and not address.rpartition(":")[2].isdecimal():
             raise InputError(

@@ -21,8 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklbench import extras
-from mklbench.errors import InputError
+from mklbench.errors import InputError, missing
 from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
@@ -80,7 +79,7 @@ class Slurm(Remote):
         poll: float = 10.0,
     ) -> None:
         super().__init__(jobs, timeout, minutes, memory)
-        if (sentence := extras.missing("slurm", "executor=slurm")) is not None:
+        if (sentence := missing("slurm", "executor=slurm")) is not None:
             raise InputError(sentence)
         check_number("array", array, 1)
         asked = {"partition": partition, "account": account, "qos": qos, **(options or {})}

@@ -16,7 +16,7 @@ from mklbench.kernels.functions import Gaussian, KernelFunction, check_values
 from mklbench.kernels.gram_matrices import PackedTriangles, triangle_size, unpack
 from mklbench.kernels.naming import column_names, function_names, named
 from mklbench.kernels.row_factors import MANY, RowFactors, feature_parts
-from mklbench.validation import check_features, check_not_empty, check_streamed_features
+from mklbench.validation import check_features, check_not_empty, check_training_features
 
 # Gram matrices of all kernels are stored where they hold no more numbers than this, of features
 # whose ranks are more than this share of n: factors then save little. Elsewhere those of active
@@ -52,8 +52,7 @@ class FeatureBank(Bank):
     Parameters
     ----------
     X : array_like of shape (n, d)
-        Training samples. A read-only memory-mapped file stays one where factors in blocks of rows
-        are all that is asked for.
+        Training samples.
     functions : sequence of KernelFunction
         Kernel functions, applied to each feature on its own.
     memory_limit : float, default=_MEMORY_LIMIT
@@ -76,12 +75,11 @@ class FeatureBank(Bank):
         decomposed: bool = False,
     ) -> None:
         check_not_empty("functions", functions)
-        samples = check_streamed_features("X", X)
+        samples = check_training_features("X", X)
         self._functions = tuple(functions)
         if not all(isinstance(function, Gaussian) for function in self._functions):
             for j in range(samples.shape[1]):
-                column = np.asarray(samples[:, [j]], dtype=np.float64)
-                check_values(self._functions, column, j)
+                check_values(self._functions, samples[:, [j]], j)
         self._decomposed = decomposed
         self._bind(samples, memory_limit)
 

@@ -49,7 +49,6 @@ from mklbench.validation import (
     check_not_negative,
     check_positive,
     check_scale,
-    check_streamed_features,
     check_training_features,
     column_called,
 )
@@ -123,7 +122,6 @@ def gaussians(X: ArrayLike, gammas: Sequence[float] | None = None) -> Bank:
 @declares(
     memory=lambda shape, gammas=(1.0,): FeatureBank.needs(shape, len(gammas)),
     version=2,
-    streams=True,
 )
 def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> FeatureBank:
     """Return Gaussians exp(-gamma (x_m - z_m)^2) on every single feature, one for each gamma.
@@ -148,7 +146,7 @@ def _widths_of_features(shape: Shape, n_widths: int = 10) -> Memory:
     return FeatureBank.needs(shape, n_widths)
 
 
-@declares(memory=_widths_of_features, streams=True)
+@declares(memory=_widths_of_features)
 def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     """Return Gaussians exp(-(x_m - z_m)^2 / (2 width^2)) on every single feature, of unit trace.
 
@@ -165,7 +163,7 @@ def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
         (`mklbench.kernels.GeneratedBank`): a million take no more memory than their weights.
     """
     gammas = _gammas_of_widths(n_widths)
-    samples = check_streamed_features("X", X)
+    samples = check_training_features("X", X)
     if samples.shape[1] * len(gammas) > MOST_STORED:
         every = [(j,) for j in range(samples.shape[1])]
         return unit_trace(GeneratedBank(samples, gammas, every))

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from mklbench import __version__
+from mklbench.errors import missing
 from mklbench.experiments.store import Store
-from mklbench.extras import missing
 from mklbench.report.layout.page import VERDICT_RULES, claimed
 from mklbench.report.results import recorded_figures, write_figures
 from mklbench.report.site.collected import Collected, collect, compare
