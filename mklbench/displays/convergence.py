@@ -45,11 +45,6 @@ class ConvergenceDisplay:
         The figure of these axes.
     lines_ : dict of str to list of matplotlib Line2D
         The lines of each panel, "objective" and "gap", one a class.
-
-    Raises
-    ------
-    InputError
-        If there is nothing to draw.
     """
 
     axes_: Any

@@ -55,11 +55,6 @@ class WeightsDisplay:
         The figure of these axes.
     bars_ : list of matplotlib BarContainer
         The bars, one container a class.
-
-    Raises
-    ------
-    InputError
-        If there are not as many names as weights.
     """
 
     ax_: Any
@@ -186,7 +181,7 @@ class PathDisplay:
     Raises
     ------
     InputError
-        If C is no path, or the shapes do not go together.
+        If C is no path.
     """
 
     ax_: Any

@@ -11,6 +11,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,12 +83,8 @@ def read_verified(path: Path) -> dict[str, Any] | None:
         raise DamagedError(f"it cannot be read ({reason(error)})") from error
 
 
-_named: set[tuple[Path, str]] = set()
-
-
+@cache
 def warn_damaged(path: Path, why: str) -> None:
     """Name a damaged file, once a process."""
-    if (path, why) not in _named:
-        _named.add((path, why))
-        message = f"{path} is damaged and counts as missing: {why}."
-        warnings.warn(message, DamagedRecordWarning, stacklevel=2)
+    message = f"{path} is damaged and counts as missing: {why}."
+    warnings.warn(message, DamagedRecordWarning, stacklevel=2)

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import stat
-import uuid
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,10 +40,6 @@ def check_writable_file(option: str, path: Path | str) -> None:
         if target.exists() and not target.is_file():
             kind = "a directory" if target.is_dir() else "no regular file"
             raise InputError(f"{option}={path} is {kind}: give the name of a file.")
-        if not target.parent.is_dir():
-            raise InputError(
-                f"{option}={path} cannot be written: the directory {target.parent} does not exist."
-            )
         _probe(target.parent)
 
 
@@ -60,8 +56,6 @@ def check_writable_directory(option: str, path: Path | str) -> None:
         existing = Path(path).absolute()
         while not existing.exists():
             existing = existing.parent
-        if not existing.is_dir():
-            raise InputError(f"{option}={path} cannot be used: {existing} is not a directory.")
         _probe(existing)
 
 
@@ -75,11 +69,8 @@ def _refused(option: str, path: Path | str) -> Iterator[None]:
 
 
 def _probe(directory: Path) -> None:
-    probe = directory / f".mklbench-{uuid.uuid4().hex[:12]}.tmp"
-    try:
-        probe.write_text("\n", encoding="utf-8")  # an empty file may find room where no other does
-    finally:
-        probe.unlink(missing_ok=True)
+    with tempfile.TemporaryFile(dir=directory, buffering=0) as probe:
+        probe.write(b"\n")  # an empty file may find room where no other does
 
 
 def stamp(path: Path) -> int | None:

@@ -11,7 +11,6 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
@@ -88,7 +87,7 @@ def own_code(config: Mapping[str, Any]) -> str | None:
     waiting, digests = [target.rpartition(".")[0] for target in _targets(config)], {}
     while waiting:
         name = waiting.pop()
-        spec = None if name in digests or _is_known(name) else _spec(name)
+        spec = None if name in digests else _own_module(name)
         if spec is None or not str(spec.origin).endswith(".py"):
             continue
         try:
@@ -115,20 +114,16 @@ def _imports(tree: ast.Module, package: str) -> Iterator[str]:
             yield from (f"{origin}.{alias.name}" for alias in node.names)
 
 
-@cache
-def _is_known(name: str) -> bool:
-    """Tell whether a module is ours, of the standard library or installed."""
+def _own_module(name: str) -> ModuleSpec | None:
+    """Return where a module of the user's own is; None of any other, whose parents stay unread."""
     top = name.partition(".")[0]
     if top in ("", mklbench.__name__, *sys.stdlib_module_names):
-        return True
-    spec = _spec(top)
-    places = () if spec is None else (spec.origin, *(spec.submodule_search_locations or ()))
-    return any(is_installed(place) for place in places if place)
-
-
-def _spec(name: str) -> ModuleSpec | None:
+        return None
     try:
-        return find_spec(name)
+        spec = find_spec(top)
+        places = [] if spec is None else [spec.origin, *(spec.submodule_search_locations or ())]
+        is_known = any(is_installed(place) for place in places if place)
+        return None if is_known else find_spec(name)
     except (ImportError, AttributeError, ValueError):  # its parent is no package, or not there
         return None
 
@@ -161,12 +156,9 @@ def _content(value: Any) -> Any:
 
 def digest_of(identity: Mapping[str, Any]) -> str:
     """Return the digest (12 hexadecimal digits) of an identity."""
-    return hashlib.sha256(_canonical(identity).encode()).hexdigest()[:12]
-
-
-def _canonical(value: Any) -> str:
-    """Return JSON that does not depend on the order of keys, nor on 1 being written as 1.0."""
-    return json.dumps(_plain_numbers(value), sort_keys=True, separators=(",", ":"))
+    # JSON that does not depend on the order of keys, nor on 1 being written as 1.0.
+    text = json.dumps(_plain_numbers(identity), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _plain_numbers(value: Any) -> Any:

@@ -16,6 +16,7 @@ from importlib import metadata
 from typing import Any
 
 import numpy as np
+import scipy
 
 from mklbench import __version__, resources
 
@@ -48,19 +49,15 @@ def place_in_cluster() -> dict[str, str]:
     return {name: value for name, value in named.items() if value}
 
 
-def versions() -> dict[str, str | None]:
+def versions() -> dict[str, str]:
     """Return the versions of Python and of the libraries that do the computing."""
-    distributions = {"numpy": "numpy", "scipy": "scipy", "libsvm": "libsvm-official"}
-    return {"python": platform.python_version(), "mklbench": __version__} | {
-        name: _version(distribution) for name, distribution in distributions.items()
+    return {
+        "python": platform.python_version(),
+        "mklbench": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "libsvm": metadata.version("libsvm-official"),
     }
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:  # installed in some way that leaves no metadata
-        return None
 
 
 def cpu_model() -> str:
@@ -95,22 +92,12 @@ def blas_kernels() -> str | None:
 
 def git_revision() -> str | None:
     """Return the checkout's commit, with "+dirty" if files differ from it; None for a wheel."""
-    root = resources.checkout()
-    if root is None:
+    if (root := resources.checkout()) is None:
         return None
-
-    def git(*arguments: str) -> str:
-        return subprocess.run(
-            ["git", "-C", str(root), *arguments],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        ).stdout.strip()
-
+    command = ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+dirty"]
     try:
-        commit = git("rev-parse", "HEAD")
-        changed = git("status", "--porcelain", "--untracked-files=no")
+        return subprocess.run(
+            command, cwd=root, capture_output=True, text=True, timeout=10, check=True
+        ).stdout.strip()
     except (OSError, subprocess.SubprocessError):  # no git, or no repository
         return None
-    return f"{commit}+dirty" if changed else commit

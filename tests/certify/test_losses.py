@@ -56,16 +56,10 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_dual_value_is_taken_where_the_sum_is_least(name: str) -> None:
+def test_the_dual_value_is_taken_where_the_sum_is_least_and_undercut_nowhere(name: str) -> None:
     case = CASES[name]
     least = case.loss.dual_value(case.dual_coef)
     assert case.lagrangian(case.lowest) == pytest.approx(least, rel=1e-12, abs=1e-12)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_dual_value_is_exceeded_nowhere(name: str) -> None:
-    case = CASES[name]
-    least = case.loss.dual_value(case.dual_coef)
     for size in (1e-3, 0.1, 1.0, 30.0):
         for _ in range(20):
             assert case.lagrangian(case.lowest + size * rng.normal(size=N)) >= least - 1e-12
@@ -85,8 +79,3 @@ def test_a_function_that_does_not_separate_has_no_margin() -> None:
 def test_no_scaling_is_known_for_other_losses(name: str) -> None:
     case = CASES[name]
     assert case.loss.margin(case.lowest) == 0.0
-
-
-@pytest.mark.parametrize("kind", [Hinge, Tube, OneClass, Squares])
-def test_a_loss_stays_as_it_is(kind: type) -> None:
-    assert vars(kind)["__dataclass_params__"].frozen

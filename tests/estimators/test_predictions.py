@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +20,6 @@ from mklbench.kernels import (
     resolve,
 )
 from mklbench.kernels.base import Array
-from mklbench.kernels.euclidean import squared_distances
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -33,15 +31,6 @@ def with_extremes(Z: Array, values: Sequence[float]) -> Array:
     rows = np.repeat(Z[:1], len(values), axis=0)
     rows[np.arange(len(values)), np.arange(len(values)) % Z.shape[1]] = values
     return np.concatenate([Z, rows])
-
-
-def refusal(model: KernelEstimator, Z: Array) -> str | None:
-    """The sentence by which a batch is refused, or None."""
-    try:
-        decisions(model, Z)
-    except InputError as error:
-        return str(error)
-    return None
 
 
 def scale_of(model: KernelEstimator, X: Array) -> float:
@@ -70,18 +59,11 @@ def assert_row_by_row(model: KernelEstimator, X: Array, Z: Array) -> None:
         np.testing.assert_array_equal(model.predict(clear), labels)
 
 
-@pytest.mark.parametrize("kernel", BOUNDED)
-def test_a_row_is_predicted_alone_on_every_bounded_kernel(kernel: str) -> None:
+@pytest.mark.parametrize("kernel", [*BOUNDED, *UNBOUNDED])
+def test_a_row_is_predicted_alone_on_every_kernel(kernel: str) -> None:
     X, y, Z = problem()
-    model = mklbench.KernelSVC(BOUNDED[kernel], C=10.0).fit(X, y)
-    assert_row_by_row(model, X, with_extremes(Z, EXTREMES))
-
-
-@pytest.mark.parametrize("kernel", UNBOUNDED)
-def test_a_row_is_predicted_alone_on_every_other_kernel(kernel: str) -> None:
-    X, y, Z = problem()
-    model = mklbench.KernelSVC(UNBOUNDED[kernel], C=10.0).fit(X, y)
-    assert_row_by_row(model, X, with_extremes(Z, EXTREMES[:2]))
+    model = mklbench.KernelSVC({**BOUNDED, **UNBOUNDED}[kernel], C=10.0).fit(X, y)
+    assert_row_by_row(model, X, with_extremes(Z, EXTREMES if kernel in BOUNDED else EXTREMES[:2]))
 
 
 @pytest.mark.parametrize("kernel", ["simplemkl", "normalised", "cosine", "standardised simplemkl"])
@@ -100,13 +82,8 @@ def test_every_builder_is_tested() -> None:
 def test_a_row_is_predicted_alone_by_every_estimator(name: str) -> None:
     X, y, Z = problem()
     model = getattr(mklbench, name)(**QUICK.get(name, {})).fit(X, y)
-    assert_row_by_row(model, X, with_extremes(Z, EXTREMES[:2]))
-    refused = refusal(model, with_extremes(Z, EXTREMES))
-    if refused is None:
-        assert_row_by_row(model, X, with_extremes(Z, EXTREMES))
-    else:
-        assert model.kernel == "simplemkl"  # which has polynomials, some of them in use
-        assert "row 32 of the new samples is where" in refused
+    overflows = model.kernel == "simplemkl"  # which has polynomials
+    assert_row_by_row(model, X, with_extremes(Z, EXTREMES[:2] if overflows else EXTREMES))
 
 
 @pytest.mark.parametrize("name", ["KernelSVC", "GMKL", "IKL", "LateFusion"])
@@ -135,20 +112,6 @@ def test_a_row_is_predicted_alone_on_gram_matrices() -> None:
     )
 
 
-def test_the_labels_of_the_issue() -> None:
-    """One more row changed 44 of the 100 labels, or made all decision values NaN."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((300, 4))
-    y = np.where(X[:, 0] * X[:, 1] > 0, 1, -1)
-    model = mklbench.KernelSVC(C=10).fit(X[:200], y[:200])
-    alone = model.decision_function(X[200:])
-    for value in EXTREMES:
-        batch = np.concatenate([X[200:], [[value, 0.0, 0.0, 0.0]]])
-        np.testing.assert_allclose(model.decision_function(batch)[:-1], alone, rtol=0, atol=1e-12)
-        # Infinitely far from all samples, a machine on Gaussians says what its intercept says.
-        assert model.decision_function(batch)[-1] == pytest.approx(model.intercept_[0], abs=1e-12)
-
-
 class TestOneExtremeTrainingRow:
     """It costs the others no digits."""
 
@@ -167,15 +130,6 @@ class TestOneExtremeTrainingRow:
         np.testing.assert_array_equal(after, after.T)
         diagonal = after.diagonal()
         np.testing.assert_allclose(diagonal, diagonal[0], rtol=0, atol=1e-13)
-
-    def test_distances_are_symmetric_and_0_on_the_diagonal(self) -> None:
-        X = problem()[0].copy()
-        X[3, 1] = 1e10
-        distances = squared_distances(X, X)
-        np.testing.assert_array_equal(distances, distances.T)
-        np.testing.assert_array_equal(distances.diagonal(), 0.0)
-        exact = ((X[:, None] - X) ** 2).sum(axis=2)
-        np.testing.assert_allclose(distances, exact, rtol=1e-14)
 
     @pytest.mark.parametrize("kernel", ["isotropic", "products"])
     def test_gradients_and_rough_kernels_of_a_family_are_as_without_it(self, kernel: str) -> None:
@@ -197,34 +151,9 @@ class TestOneExtremeTrainingRow:
             rough.quadratic_form(theta, a, K)[1], expected, rtol=0, atol=1e-5 * np.abs(a).sum() ** 2
         )
 
-    @pytest.mark.parametrize("name", ["KernelSVC", "UniformMKL", "MKL", "GMKL", "QNPKL", "IKL"])
-    def test_the_training_accuracy_is_as_without_it(self, name: str) -> None:
-        X, y, _ = problem(n=120)
-        own: dict[str, dict[str, Any]] = {
-            "MKL": {"kernel": "separate"},
-            "UniformMKL": {"kernel": "feature_gaussians"},
-            "QNPKL": {"iterations": None},
-            "GMKL": {"iterations": None},
-        }
-        parameters = QUICK.get(name, {}) | {"C": 100.0} | own.get(name, {})
-        before = getattr(mklbench, name)(**parameters).fit(X, y)
-        extreme = X.copy()
-        extreme[0, 0] = 1e10
-        after = getattr(mklbench, name)(**parameters).fit(extreme, y)
-        accuracy = np.mean(after.predict(extreme) == y)
-        assert accuracy >= np.mean(before.predict(X) == y) - 0.02
-
     def test_prediction_with_an_extreme_training_row_is_row_by_row(self) -> None:
         X, y, Z = problem()
         X = X.copy()
         X[0, 0] = 1e10
         model = mklbench.KernelSVC(C=10.0).fit(X, y)
         assert_row_by_row(model, X, with_extremes(np.concatenate([Z, X]), EXTREMES))
-
-
-def test_kernels_overflow_of_a_family_mixture_is_none() -> None:
-    """Members of a family are 0 at an infinite distance, and 1 along features they do not use."""
-    X, y, _ = problem()
-    model = mklbench.IKL(samples=0, tol=0.1).fit(X, y)
-    far = np.array([[1e300, -1e300, 1e300, -1e300]])
-    assert np.isfinite(model.decision_function(far)).all()

@@ -2,46 +2,25 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from every_kernel import KINDS_FIRST, NAMES, QUICK
-from sklearn.base import is_classifier
-from sklearn.datasets import load_iris
+from every_kernel import KINDS_FIRST, NAMES, fitted_to_flowers, flowers
 from sklearn.exceptions import NotFittedError
-from sklearn.preprocessing import StandardScaler
 
 import mklbench
-from mklbench import MKL, QNPKL
-from mklbench.kernels import Precomputed, feature_gaussians
+from mklbench import MKL
+from mklbench.kernels import feature_gaussians
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-COLUMNS = ["sepal length", "sepal width", "petal length", "petal width"]
-
-
-@cache
-def flowers(n_classes: int) -> tuple[pd.DataFrame, np.ndarray]:
-    data = load_iris()
-    chosen = data.target >= 3 - n_classes
-    X = StandardScaler().fit_transform(data.data)[chosen][::2]
-    return pd.DataFrame(X, columns=COLUMNS), data.target_names[data.target[chosen]][::2]
-
-
-@cache
-def fitted(name: str, n_classes: int) -> Any:
-    X, y = flowers(n_classes)
-    estimator = getattr(mklbench, name)(**QUICK.get(name, {}))
-    return estimator.fit(X, y if is_classifier(estimator) else X["petal width"])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("name", KINDS_FIRST)
 def test_what_is_told_agrees_with_the_solutions(name: str, n_classes: int) -> None:
-    model = fitted(name, n_classes)
+    model = fitted_to_flowers(name, n_classes)
     solutions = model.solutions_
     table = model.kernel_weights()
     assert table.index.is_unique
@@ -68,7 +47,7 @@ def test_what_is_told_agrees_with_the_solutions(name: str, n_classes: int) -> No
 @pytest.mark.parametrize("name", KINDS_FIRST)
 def test_names_are_of_the_columns_of_a_frame(name: str) -> None:
     X, y = flowers(2)
-    model = fitted(name, 2)
+    model = fitted_to_flowers(name, 2)
     told = " ".join(model.kernel_names_)
     assert "column " not in told
     assert "all columns" in told or "petal width" in told
@@ -87,7 +66,7 @@ def test_nothing_is_told_before_a_fit(name: str) -> None:
 
 def test_the_largest_come_first_if_asked_for() -> None:
     for n_classes in (2, 3):
-        model = fitted("MKL", n_classes)
+        model = fitted_to_flowers("MKL", n_classes)
         plain, ordered = model.kernel_weights(), model.kernel_weights(sort=True)
         sizes = ordered.to_numpy().reshape(len(ordered), -1).mean(axis=1)
         assert (np.diff(sizes) <= 0).all()
@@ -95,13 +74,6 @@ def test_the_largest_come_first_if_asked_for() -> None:
         pd.testing.assert_frame_equal(
             pd.DataFrame(ordered.loc[plain.index]), pd.DataFrame(plain), check_names=False
         )
-
-
-def test_the_weight_of_a_name_is_that_of_the_kernel() -> None:
-    X, y = flowers(2)
-    model = MKL(kernel=partial(feature_gaussians, gammas=[0.1, 1.0]), C=1.0).fit(X, y)
-    table = model.kernel_weights()
-    np.testing.assert_array_equal(table["gaussian 1 on petal length"], model.weights_[5])
 
 
 def test_kernels_with_the_same_name_are_numbered() -> None:
@@ -114,23 +86,10 @@ def test_kernels_with_the_same_name_are_numbered() -> None:
 
 
 def test_each_class_has_names_for_the_kernels_that_it_found() -> None:
-    model = fitted("IKL", 3)
+    model = fitted_to_flowers("IKL", 3)
     assert [len(names) for names in model.kernel_names_] == [len(each) for each in model.weights_]
+    assert [thetas.shape for thetas in model.thetas_] == [(len(each), 4) for each in model.weights_]
     table = model.kernel_weights()
     for label, names, weights in zip(table, model.kernel_names_, model.weights_, strict=True):
         np.testing.assert_array_equal(table.loc[names, label], weights)
         assert table[label].sum() == pytest.approx(weights.sum())
-
-
-def test_the_parameters_of_a_product_have_names() -> None:
-    X, y = flowers(2)
-    assert QNPKL().fit(X, y).kernel_names_ == [f"gaussian on {column}" for column in COLUMNS]
-
-
-def test_gram_matrices_go_by_their_numbers() -> None:
-    X, y = flowers(2)
-    stack = np.array([np.outer(x, x) for x in X.to_numpy().T])
-    names = [f"kernel {m}" for m in range(4)]
-    assert MKL(kernel="precomputed").fit(stack, y).kernel_names_ == names
-    rows = pd.DataFrame({"row": np.arange(len(y))})
-    assert MKL(kernel=Precomputed(stack)).fit(rows, y).kernel_names_ == names

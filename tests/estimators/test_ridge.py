@@ -5,17 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_friedman1
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from mklbench import KRR, NKRR, KRRClassifier, NKRRClassifier
-from mklbench.algorithms import nkrr
-from mklbench.estimators.base import KernelEstimator
 from mklbench.estimators.learners import KernelLearner, KernelRegressor
-from mklbench.kernels import Precomputed, linear_features
 from mklbench.kernels.base import Array
 
 
@@ -23,13 +19,6 @@ from mklbench.kernels.base import Array
 def regression() -> tuple[Array, Array]:
     X, y = make_friedman1(n_samples=120, n_features=6, noise=0.5, random_state=0)
     return StandardScaler().fit_transform(X), y - y.mean()
-
-
-def test_one_gaussian_equals_scikit_learns_kernel_ridge(regression: tuple[Array, Array]) -> None:
-    X, y = regression
-    ours = KRR(kernel="gaussian", lam=0.3).fit(X[:80], y[:80])
-    theirs = KernelRidge(alpha=0.3, kernel="rbf", gamma=1 / 6).fit(X[:80], y[:80])
-    np.testing.assert_allclose(ours.predict(X[80:]), theirs.predict(X[80:]), atol=1e-8)
 
 
 def test_a_quadratic_kernel_of_features_equals_scikit_learns_polynomial(
@@ -42,16 +31,6 @@ def test_a_quadratic_kernel_of_features_equals_scikit_learns_polynomial(
     np.testing.assert_allclose(ours.predict(X[80:]), theirs.predict(X[80:]), atol=1e-6)
 
 
-def test_estimator_returns_the_solution_of_the_algorithm(regression: tuple[Array, Array]) -> None:
-    X, y = regression
-    model = NKRR(kernel="linear_features", lam=2.0, degree=3, norm=1).fit(X, y)
-    solution = nkrr.solve(linear_features(X), y, lam=2.0, degree=3, norm=1)
-    np.testing.assert_array_equal(model.weights_, solution.weights)
-    np.testing.assert_array_equal(model.dual_coef_, solution.dual_coef)
-    assert model.solutions_[0].gap == solution.gap
-    assert model.n_iter_ == solution.n_iter + 1
-
-
 def test_learned_weights_in_a_search(regression: tuple[Array, Array]) -> None:
     X, y = regression
     grid = {"nkrr__lam": [0.01, 0.1, 1.0], "nkrr__radius": [0.0, 3.0]}
@@ -60,17 +39,6 @@ def test_learned_weights_in_a_search(regression: tuple[Array, Array]) -> None:
     assert search.best_score_ > 0.8
     weights = search.best_estimator_[-1].weights_
     assert weights[5] < weights[:5].min()  # the feature that the targets do not depend on
-
-
-def test_own_gram_matrices(regression: tuple[Array, Array]) -> None:
-    X, y = regression
-    stack = X.T[:, :, None] * X.T[:, None, :]
-    on_features = NKRR(kernel="linear_features").fit(X[:80], y[:80]).predict(X[80:])
-    rows = np.arange(len(y))[:, None]
-    whole = NKRR(kernel=Precomputed(stack)).fit(rows[:80], y[:80])
-    np.testing.assert_allclose(whole.predict(rows[80:]), on_features, atol=1e-6)
-    part = NKRR(kernel="precomputed").fit(stack[:, :80, :80], y[:80])
-    np.testing.assert_allclose(part.predict(stack[:, 80:, :80]), on_features, atol=1e-6)
 
 
 @pytest.mark.parametrize("learner", [KRRClassifier(lam=0.1), NKRRClassifier(lam=0.1)])
@@ -85,27 +53,6 @@ def test_three_classes_by_sign(learner: KernelLearner) -> None:
     assert set(fitted.predict(X)) == set(names)
 
 
-@pytest.mark.parametrize(
-    ("estimator", "message"),
-    [
-        (KRR(lam=0.0), r"lam=0\.0 is not accepted"),
-        (KRR(weights=[1.0, 1.0]), "there are 1 kernels"),
-        (NKRR(lam=-1.0), r"lam=-1\.0 is not accepted"),
-        (NKRR(radius=-1.0), r"radius=-1\.0 is not accepted: it must be a finite number >= 0"),
-        (NKRR(degree=1.5), r"degree=1\.5 is not accepted: it must be an integer >= 1"),  # type: ignore[arg-type]
-        (NKRR(mu0=[1.0, 2.0]), "mu0 has 2 entries, but there are 6 kernels"),
-        (NKRR(kernel="product"), "nkrr needs a bank"),
-        (NKRR(kernel="linear_features", degree=1, lam=1e-30), "lam=1e-30 is too small"),
-    ],
-)
-def test_a_wrong_parameter_is_named(
-    regression: tuple[Array, Array], estimator: KernelEstimator, message: str
-) -> None:
-    X, y = regression
-    with pytest.raises(ValueError, match=message):
-        estimator.fit(X, y)
-
-
 @pytest.mark.parametrize("learner", [KRR, NKRR])
 @pytest.mark.parametrize("kind", [str, object])
 def test_class_names_are_no_targets(
@@ -114,18 +61,3 @@ def test_class_names_are_no_targets(
     X, y = regression
     with pytest.raises(ValueError, match="give an array of real numbers"):
         learner().fit(X, np.where(y > 0, "high", "low").astype(kind))
-
-
-@pytest.mark.parametrize("learner", [KRRClassifier, NKRRClassifier])
-def test_real_targets_are_no_classes(
-    regression: tuple[Array, Array], learner: type[KernelLearner]
-) -> None:
-    X, y = regression
-    with pytest.raises(ValueError, match="Unknown label type: continuous"):
-        learner().fit(X, y)
-
-
-def test_an_iteration_limit_warns(regression: tuple[Array, Array]) -> None:
-    X, y = regression
-    with pytest.warns(ConvergenceWarning, match="raise max_iter or tol"):
-        NKRR(radius=100.0, norm=1, max_iter=1, tol=1e-9).fit(X, y)

@@ -9,18 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.model_selection import (
-    GridSearchCV,
     cross_val_predict,
     cross_val_score,
     cross_validate,
-    train_test_split,
 )
-from sklearn.pipeline import make_pipeline
 
 from mklbench import KRR, MKL, UniformMKL
-from mklbench.kernels import GramStack, Precomputed, feature_gaussians
+from mklbench.kernels import GramStack, Precomputed
 from mklbench.kernels.base import Array
 
 N, M = 60, 4
@@ -67,18 +63,6 @@ def test_every_form_is_split_as_features_are(
     model = MKL(kernel=kernel, C=2.0, tol=1e-6)
     decision = cross_val_predict(model, X, samples[1], cv=3, method="decision_function")
     np.testing.assert_allclose(decision, on_features, atol=1e-3)
-
-
-def test_a_stack_in_a_grid_search_of_a_pipeline(samples: tuple[Array, Array], stack: Array) -> None:
-    X, y = samples
-    grid = {"mkl__C": [0.01, 1.0, 100.0]}
-    search = GridSearchCV(make_pipeline(MKL(kernel="precomputed")), grid, cv=3)
-    search.fit(GramStack(stack), y)
-    twin = GridSearchCV(make_pipeline(MKL(kernel="feature_gaussians")), grid, cv=3).fit(X, y)
-    np.testing.assert_allclose(
-        search.cv_results_["mean_test_score"], twin.cv_results_["mean_test_score"], atol=0.02
-    )
-    np.testing.assert_array_equal(search.predict(GramStack(stack)), twin.predict(X))
 
 
 def test_cross_validate_with_several_scorers_and_regression(
@@ -136,14 +120,3 @@ def test_rows_and_columns_of_a_stack_are_those_of_its_array(stack: Array) -> Non
     copied = pickle.loads(pickle.dumps(made))
     np.testing.assert_array_equal(copied.matrices, stack)
     assert repr(made) == "GramStack of 4 kernels on 60 x 60 samples"
-
-
-def test_a_stack_is_split_by_train_test_split_of_rows(
-    samples: tuple[Array, Array], stack: Array
-) -> None:
-    train, test = train_test_split(np.arange(N), random_state=0)
-    made, y = GramStack(stack), samples[1]
-    model = clone(MKL(kernel="precomputed", C=10.0)).fit(made[np.ix_(train, train)], y[train])
-    assert model.score(made[np.ix_(test, train)], y[test]) > 0.7
-    bank = feature_gaussians(samples[0][train])
-    assert bank.n_kernels == len(model.weights_)

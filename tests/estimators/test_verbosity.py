@@ -72,11 +72,7 @@ def test_classes_are_told_apart_also_side_by_side(
     assert quiet.history_ == loud.history_
 
 
-def test_it_is_a_parameter_as_others() -> None:
-    model = MKL(verbose=2)
-    assert clone(model).get_params()["verbose"] == 2
-    assert MKL().verbose == 0
-    assert "verbose" not in model._hyperparameters()
+def test_it_is_a_number() -> None:
     refused: Any
     for refused in (-1, "loud", 0.5):
         with pytest.raises(ValueError, match=r"verbose=.* is not accepted"):

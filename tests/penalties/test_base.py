@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pkgutil
-from pathlib import Path
-
 import conic_twins
 import numpy as np
 import pytest
@@ -12,17 +9,9 @@ from certificates import bank_bounds
 from numpy.testing import assert_allclose
 from problems import random_stack
 
-from mklbench import penalties
 from mklbench.kernels import PrecomputedBank
 from mklbench.penalties.base import Array, Penalty, rise_above
 from mklbench.solution import KernelMachine
-
-MODULES = sorted({found.name for found in pkgutil.iter_modules(penalties.__path__)} - {"base"})
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_each_module_has_a_test(name: str) -> None:
-    assert (Path(__file__).parent / f"test_{name}.py").is_file()
 
 
 class Box(Penalty):

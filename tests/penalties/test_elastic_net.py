@@ -6,7 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from penalty_checks import N_KERNELS, Described, WeightChecks, random_numbers, value_of
+from penalty_checks import N_KERNELS, Described, WeightChecks, random_numbers
 
 from mklbench.penalties.elastic_net import ElasticNet
 
@@ -25,11 +25,6 @@ class TestElasticNet(WeightChecks):
             return 0.5 * (1 - mix) ** 2 / mix * hyperbola, [d <= 1 / mix]
 
         return price
-
-    def test_value_is_the_mixture_of_the_norms(self, mix: float, seed: int) -> None:
-        t = random_numbers(seed)
-        expected = ((1 - mix) * t + 0.5 * mix * t**2).sum()
-        assert_allclose(value_of(ElasticNet(mix), t), expected)
 
 
 def test_at_1_it_is_the_sum_of_kernels() -> None:

@@ -12,7 +12,7 @@ from packaging.version import Version
 from penalty_checks import (
     Array,
     Described,
-    FenchelChecks,
+    PenaltyChecks,
     WeightChecks,
     optimum,
     random_numbers,
@@ -38,7 +38,7 @@ def pnorm(values: cp.Expression, exponent: float) -> cp.Expression:
 
 
 @pytest.mark.parametrize("q", [0.5, 0.6, 0.75, 0.9])
-class TestCKL(FenchelChecks):
+class TestCKL(PenaltyChecks):
     """Below 1 it is the set of weights whose sums in the groups have a rho-norm of 1 at most."""
 
     @pytest.fixture
@@ -54,7 +54,7 @@ class TestCKL(FenchelChecks):
 
 
 @pytest.mark.parametrize("q", [1.0, 1.5, 3.0])
-class TestVSKL(FenchelChecks):
+class TestVSKL(PenaltyChecks):
     """From 1 on the weights are 1 / gamma times a share, and gamma is the worst in a ball."""
 
     @pytest.fixture
@@ -89,33 +89,6 @@ class TestEveryExponent:
             price = 0.5 * cp.square(pnorm(MEMBERS @ t, 2 * q))
             expected = optimum(cp.Problem(cp.Maximize(t @ np.sqrt(forms) - price)))
             assert_allclose(mixed_norm(q).dual_value(forms), expected, rtol=1e-6)
-
-    def test_the_best_weights_make_the_value_a_weighted_sum(self, q: float, seed: int) -> None:
-        lengths = random_numbers(seed)
-        weights = mixed_norm(q).best_weights(lengths)
-        value = 0.5 * np.linalg.norm(MEMBERS @ lengths, 2 * q) ** 2
-        assert_allclose(0.5 * np.sum(lengths**2 / weights), value)
-
-
-@pytest.mark.parametrize("q", [1.0, 1.5, 3.0, math.inf])
-@pytest.mark.parametrize("seed", range(2))
-def test_best_gamma(q: float, seed: int) -> None:
-    D = random_numbers(seed)[:3]
-    gamma = cp.Variable(3)
-    conjugate = {1.0: math.inf, math.inf: 1.0}.get(q) or q / (q - 1)
-    least = cp.Minimize(sum(D[j] * cp.inv_pos(gamma[j]) for j in range(3)))
-    expected = optimum(cp.Problem(least, [pnorm(gamma, conjugate) <= 1]))
-    ours = mixed_norm(q).best_gamma(D)
-    assert_allclose((D / ours).sum(), expected, rtol=1e-6)
-    assert_allclose(ours, gamma.value, atol=1e-3)
-
-
-@pytest.mark.parametrize("q", ALL_EXPONENTS)
-def test_one_group_is_the_simplex_for_every_q(q: float) -> None:
-    lengths = random_numbers(0)
-    one = MixedNorm(Groups([[0, 1, 2, 3, 4]], 5), q)
-    assert_allclose(one.best_weights(lengths), lengths / lengths.sum())
-    assert_allclose(one.dual_value(lengths), 0.5 * lengths.max())
 
 
 def weights_by_group(q: float, lengths: list[float]) -> Array:

@@ -16,9 +16,9 @@ from sklearn import linear_model
 from sklearn.preprocessing import OneHotEncoder
 
 import mklbench
-from mklbench import displays, kernels, multiclass, one_class
+from mklbench import displays, kernels, one_class
 from mklbench.kernels import groups_of
-from mklbench.libsvm import SVM, SVR
+from mklbench.libsvm import SVM
 
 N, D = 24, 3
 
@@ -87,25 +87,9 @@ def display(name: str, estimator: Any, y: Any = None, fitted: bool = True, **opt
     return getattr(displays, name).from_estimator(model, **data, **options)
 
 
-def make_display(name: str, **options: Any) -> Any:
-    """Make a display from what it shows, and draw it."""
-    plotting = {key: options.pop(key) for key in ("kind", "target", "top_k") if key in options}
-    return getattr(displays, name)(**options).plot(**plotting)
-
-
-def tell_unfitted(estimator: str, method: str) -> Any:
-    """Call a method without arguments of an estimator that was not fitted."""
-    return getattr(getattr(mklbench, estimator)(), method)()
-
-
 def solve_svm(y: Any, K: Any = None, **options: Any) -> Any:
     """Solve one SVM for a Gram matrix."""
     return SVM(y, **options).solve(K)
-
-
-def solve_svr(y: Any, K: Any = None, **options: Any) -> Any:
-    """Solve one SVR for a Gram matrix."""
-    return SVR(y, **options).solve(K)
 
 
 _OWN: dict[str, Callable[..., Any]] = {
@@ -115,12 +99,8 @@ _OWN: dict[str, Callable[..., Any]] = {
     "load": mklbench.load,
     "load_damaged": load_damaged,
     "display": display,
-    "make_display": make_display,
-    "tell_unfitted": tell_unfitted,
     "groups_of": groups_of,
     "solve_svm": solve_svm,
-    "solve_svr": solve_svr,
-    "multiclass.fit": multiclass.fit,
     "one_class.solve": one_class.solve,
 }
 
@@ -161,17 +141,14 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "X_complex": lambda: samples() + 1j,
     "X_text": lambda: np.full((N, D), "red"),
     "X_objects": lambda: np.full((N, D), object()),
-    "X_bytes": lambda: np.full((N, D), b"red"),
     "X_dates": lambda: np.full((N, D), np.datetime64("2020-01-01")),
     "X_frame": _frame,
     "X_sparse": lambda: sparse.csr_matrix(samples()),
     "X_vector": lambda: samples()[:, 0],
     "X_cube": lambda: samples()[None],
     "X_no_rows": lambda: samples()[:0],
-    "X_no_columns": lambda: samples()[:, :0],
     "X_wide": lambda: np.hstack([samples(), samples()]),
     "X_narrow": lambda: samples()[:, :2],
-    "X_one_row": lambda: samples()[:1],
     "X_ragged": lambda: [[1.0, 2.0], [3.0]],
     "X_coloured": lambda: pd.DataFrame({"size": samples()[:, 0], "colour": ["red", "blue"] * 12}),
     "X_named": lambda: pd.DataFrame(samples(), columns=["a", "b", "c"]),
@@ -196,13 +173,10 @@ _VALUES: dict[str, Callable[[], Any]] = {
     # responses
     "y": labels,
     "y_short": lambda: labels()[:-1],
-    "y_long": lambda: np.append(labels(), 1.0),
     "y_matrix": lambda: labels()[:, None],
     "y_two_columns": lambda: np.column_stack([labels(), labels()]),
     "y_text": lambda: np.repeat(["a", "b"], N // 2),
     "y_bool": lambda: labels() > 0,
-    "y_zero_one": lambda: (labels() > 0).astype(float),
-    "y_complex": lambda: labels() + 1j,
     "y_nan": lambda: _changed(labels(), 3, np.nan),
     "y_inf": lambda: _changed(labels(), 3, np.inf),
     "y_one_class": lambda: np.ones(N),
@@ -210,13 +184,9 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "y_real": lambda: np.linspace(0.0, 1.0, N),
     "y_whole": lambda: np.arange(N) ** 2.0,  # as real targets are
     "y_empty": lambda: np.empty(0),
-    "y_scalar": lambda: 1.0,
-    "y_objects": lambda: np.full(N, object()),
-    "y_dates": lambda: np.repeat(np.array(["2020-01-01", "2020-01-02"], "M8[D]"), N // 2),
     # kernels
     "bank": lambda: kernels.feature_gaussians(samples()),
     "linear": lambda: kernels.linear_features(samples()),
-    "one": lambda: kernels.gaussian(samples()),
     "family": lambda: kernels.product_gaussians(samples()),
     "isotropic": lambda: kernels.isotropic_gaussians(samples(), gamma_max=30.0),
     "list": lambda: [np.eye(N), np.eye(N)],
@@ -225,8 +195,6 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "gram_nan": lambda: _changed(np.eye(N), (2, 5), np.nan),
     "gram_inf": lambda: _changed(np.eye(N), (2, 5), np.inf),
     "gram_complex": lambda: np.eye(N) + 1j,
-    "gram_text": lambda: np.full((N, N), "a"),
-    "gram_vector": lambda: np.ones(N),
     "gram_asymmetric": lambda: _changed(np.eye(N), (0, 1), 0.5),
     "gram_indefinite": lambda: np.diag([-1.0, *np.ones(N - 1)]),
     "gram_rectangle": lambda: np.ones((N, N - 1)),
@@ -234,26 +202,16 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "stack_small": lambda: np.stack([np.eye(N - 1)] * 2),
     "gram_stack": lambda: kernels.GramStack(np.stack([np.eye(N), np.ones((N, N))])),
     "gram_stack_cross": lambda: kernels.GramStack(np.ones((2, 3, N - 1))),
-    "stack_indefinite": lambda: np.stack([np.eye(N), np.diag([-1.0, *np.ones(N - 1)])]),
     # so near to each other that the sum stays positive definite
     "stack_distances": lambda: np.stack(
         [np.eye(N), 1e-3 * np.abs(np.subtract.outer(labels(), labels()))]
     ),
     "stack_nan": lambda: _changed(np.stack([np.eye(N)] * 2), (1, 2, 5), np.nan),
     # numbers and vectors
-    "nan": lambda: np.nan,
-    "inf": lambda: np.inf,
-    "array": lambda: np.ones(3),
-    "complex": lambda: 1j,
-    "object": lambda: _Thing(),
     "weights_nan": lambda: np.array([1.0, np.nan, 1.0]),
     "weights_negative": lambda: np.array([1.0, -1.0, 1.0]),
     "weights_short": lambda: np.ones(2),
-    "weights_matrix": lambda: np.ones((3, 3)),
     "weights_text": lambda: np.array(["a", "b", "c"]),
-    "weights_complex": lambda: np.ones(3) * 1j,
-    "weights_zero": lambda: np.zeros(3),
-    "function": lambda: print,
     "weights_of_rows": lambda: np.ones(N),
     "weights_of_rows_negative": lambda: _changed(np.ones(N), 3, -1.0),
     "weights_of_rows_nan": lambda: _changed(np.ones(N), 3, np.nan),
@@ -261,11 +219,6 @@ _VALUES: dict[str, Callable[[], Any]] = {
     "weights_of_rows_some": lambda: _changed(np.ones(N), 3, 0.0),
     "weights_of_one_class": lambda: (labels() > 0).astype(float),
 }
-
-
-class _Thing:
-    def __repr__(self) -> str:
-        return "<a thing>"
 
 
 @cache

@@ -6,8 +6,12 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from cases import rest_slow
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.datasets import load_iris
+from sklearn.preprocessing import StandardScaler
 
 import mklbench
 from mklbench.estimators.base import KernelEstimator
@@ -74,6 +78,25 @@ def problem(n: int = 50, d: int = 4, seed: int = 0) -> tuple[Array, NDArray[np.i
     X = np.abs(rng.standard_normal((n + 30, d)))
     y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.standard_normal(n + 30) > 0.5, 1, -1)
     return X[:n], y[:n], X[n:]
+
+
+COLUMNS = ["sepal length", "sepal width", "petal length", "petal width"]
+
+
+@cache
+def flowers(n_classes: int) -> tuple[pd.DataFrame, NDArray[np.str_]]:
+    """Return every second flower of the last two species of iris, or of all three, by name."""
+    data = load_iris()
+    chosen = data.target >= 3 - n_classes
+    X = StandardScaler().fit_transform(data.data)[chosen][::2]
+    return pd.DataFrame(X, columns=COLUMNS), data.target_names[data.target[chosen]][::2]
+
+
+@cache
+def fitted_to_flowers(name: str, n_classes: int) -> Any:
+    X, y = flowers(n_classes)
+    estimator = getattr(mklbench, name)(**QUICK.get(name, {}))
+    return estimator.fit(X, y if is_classifier(estimator) else X["petal width"])
 
 
 def decisions(model: KernelEstimator, Z: Any) -> Array:

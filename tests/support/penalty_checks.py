@@ -1,4 +1,4 @@
-"""What holds for every penalty: its numbers are those of a conic solver, and of Fenchel."""
+"""What holds for every penalty: its numbers are those of a conic solver."""
 
 from __future__ import annotations
 
@@ -51,29 +51,12 @@ def random_numbers(seed: int) -> Array:
     return np.random.default_rng(seed).exponential(size=N_KERNELS) + 0.05
 
 
-class FenchelChecks:
+class PenaltyChecks:
     """For the class of tests of any penalty, which has it as the fixture `penalty`."""
 
     @pytest.fixture(params=range(2))
     def seed(self, request: pytest.FixtureRequest) -> int:
         return int(request.param)
-
-    def test_fenchels_inequality(self, penalty: Penalty, seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        for _ in range(100):
-            weights = penalty.best_weights(rng.exponential(size=N_KERNELS) ** 3)
-            forms, others = rng.exponential(size=(2, N_KERNELS)) ** rng.uniform(0.1, 4.0)
-            lengths = weights * np.sqrt(forms)
-            total = penalty.value(weights, forms) + penalty.dual_value(others)
-            assert total >= (lengths @ np.sqrt(others)) * (1 - 1e-12)
-
-    def test_is_an_equality_at_the_forms_of_the_best_weights(
-        self, penalty: Penalty, seed: int
-    ) -> None:
-        lengths = random_numbers(seed)
-        forms = np.square(lengths / penalty.best_weights(lengths))
-        total = value_of(penalty, lengths) + penalty.dual_value(forms)
-        assert_allclose(total, lengths @ np.sqrt(forms), rtol=1e-9)
 
     def test_what_is_shrunk_is_feasible(self, penalty: Penalty, seed: int) -> None:
         for scale in (1e-3, 1.0, 1e6):
@@ -93,7 +76,7 @@ class FenchelChecks:
         )
 
 
-class WeightChecks(FenchelChecks):
+class WeightChecks(PenaltyChecks):
     """The same for a set or a price of weights, which is in the fixture `described` too."""
 
     def test_value(self, penalty: Penalty, described: Described, seed: int) -> None:

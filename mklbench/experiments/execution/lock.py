@@ -93,10 +93,7 @@ class Locks:
         OSError
             If no lock can be made there.
         """
-        pid, host = os.getpid(), socket.gethostname()
-        started, token = _started(pid) or 0, uuid.uuid4().hex
-        owner = Owner(host, self._job, _machine(), pid, started, time.time(), token)
-        text = json.dumps(asdict(owner))
+        text = json.dumps(asdict(_this_process(self._job)))
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             os.symlink(text, path)
@@ -120,8 +117,8 @@ class Locks:
         text = _text(path)
         if text is None:  # it has just been released
             return False
-        owner = _parse(text)
-        running = None if owner is None else owner.is_running()
+        owner = owner_of(path)
+        running = owner and owner.is_running()
         if running or (running is None and not self._is_silent(path)):
             return False
         # Only who has made this file may replace the lock with just this owner.
@@ -162,16 +159,16 @@ class Locks:
 
 def owner_of(path: Path) -> Owner | None:
     """Return who has locked a path, alive or not; None if nobody has."""
-    text = _text(path)
-    return None if text is None else _parse(text)
+    try:
+        return Owner(**json.loads(os.readlink(path)))
+    except (OSError, ValueError, TypeError):  # there is none, or it is nobody of ours
+        return None
 
 
 def holder(path: Path) -> Owner | None:
     """Return who holds a lock, as far as one look tells; None if nobody alive."""
     owner = owner_of(path)
-    if owner is None:
-        return None
-    running = owner.is_running()
+    running = owner and owner.is_running()
     if running is None:
         with contextlib.suppress(OSError):
             running = time.time() - path.lstat().st_mtime < SILENT_AFTER
@@ -185,11 +182,10 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def _parse(text: str) -> Owner | None:
-    try:
-        return Owner(**json.loads(text))
-    except (ValueError, TypeError):  # nobody of ours
-        return None
+def _this_process(job: str) -> Owner:
+    pid, host = os.getpid(), socket.gethostname()
+    token = uuid.uuid4().hex
+    return Owner(host, job, _machine(), pid, _started(pid) or 0, time.time(), token)
 
 
 @cache
