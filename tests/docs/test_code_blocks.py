@@ -312,16 +312,3 @@ def test_every_block_says_what_it_is() -> None:
             if block.language == "" and not block.commands():
                 first = block.text.strip().split()[0]
                 assert first not in ("import", "from", "$", "mklbench", "def"), str(block)
-
-
-def test_no_command_is_hidden_in_a_paragraph() -> None:
-    """A line that is meant as code, and is not, as the line above it is none."""
-    for page in pages():
-        inside = {
-            number
-            for block in blocks(page)
-            for number in range(block.line, block.line + len(block.text.splitlines()) + 2)
-        }
-        for number, line in enumerate((ROOT / page).read_text(encoding="utf-8").splitlines(), 1):
-            if re.match(r"( {4})?(mklbench|make) [a-z=-]+ .*  #", line):
-                assert number in inside, f"{page}:{number}"

@@ -6,10 +6,7 @@ The cluster has two worker processes with two threads each, so that fits also sh
 from __future__ import annotations
 
 import importlib
-import os
 import re
-import subprocess
-import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,21 +14,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from example_runs import EXAMPLES, python
 from joblib import parallel_config
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV
 
-import mklbench
 from mklbench import KRR, MKL, LateFusion
-from mklbench.kernels import Precomputed
 
 distributed = pytest.importorskip("distributed", reason="needs pip install 'mklbench[dask]'")
 
 pytestmark = pytest.mark.slow  # processes of a cluster
 
-ROOT = Path(mklbench.__file__).parents[1]
-EXAMPLE = ROOT / "examples" / "dask_grid_search"
+EXAMPLE = EXAMPLES / "dask_grid_search"
 
 
 @pytest.fixture(scope="module")
@@ -67,29 +62,16 @@ def same_search(model: BaseEstimator, grid: dict[str, list[float]], X: Any, y: A
     return there
 
 
-def run_example(*arguments: str) -> str:
-    finished = subprocess.run(
-        [sys.executable, "search.py", *arguments],
-        cwd=EXAMPLE,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
-    assert finished.stderr == ""
-    return finished.stdout
-
-
 def test_it_finds_what_the_same_search_finds_without_dask(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = run_example()  # with a cluster of its own
-    assert run_example(client.scheduler.address) == said
+    said = python(["search.py"], EXAMPLE)  # with a cluster of its own
+    assert said.stderr == ""
+    assert python(["search.py", client.scheduler.address], EXAMPLE).stdout == said.stdout
     monkeypatch.syspath_prepend(str(EXAMPLE))
     here = importlib.import_module("search").search(*load_breast_cancer(return_X_y=True))
     results = here.cv_results_
-    assert said.splitlines()[:-1] == [
+    assert said.stdout.splitlines()[:-1] == [
         f"2 workers: C = {here.best_params_['mkl__C']}",
         *(
             f"C = {C:<5} accuracy {score:.4f}"
@@ -119,42 +101,18 @@ def test_its_readme_shows_what_it_prints(
     assert form.sub("0", shown) == form.sub("0", said.strip())
 
 
-@pytest.mark.parametrize(
-    ("model", "grid"),
-    [
-        (MKL(), {"C": [1.0, 10.0]}),
-        (LateFusion(), {"C": [1.0, 10.0]}),
-    ],
-    ids=lambda value: type(value).__name__ if isinstance(value, BaseEstimator) else "",
-)
-def test_scores_are_the_same_to_the_digit(
-    client: Any, model: BaseEstimator, grid: dict[str, list[float]], X: np.ndarray, y: np.ndarray
-) -> None:
-    same_search(model, grid, X, y)
-
-
-def test_so_are_those_of_a_regression(client: Any, X: np.ndarray) -> None:
+def test_scores_are_the_same_to_the_digit(client: Any, X: np.ndarray, y: np.ndarray) -> None:
+    same_search(LateFusion(), {"C": [1.0, 10.0]}, X, y)
     same_search(KRR(), {"lam": [0.1, 1.0]}, X[:, 1:], X[:, 0])
 
 
-def own_stack(X: np.ndarray) -> np.ndarray:
-    differences = X.T[:, :, None] - X.T[:, None, :]
-    return np.asarray(np.exp(-(differences**2)))
-
-
-def test_own_gram_matrices_travel_in_the_estimator(
-    client: Any, X: np.ndarray, y: np.ndarray
-) -> None:
-    rows = np.arange(len(y))[:, None]
-    same_search(MKL(kernel=Precomputed(own_stack(X))), {"C": [1.0, 10.0]}, rows, y)
-
-
-def test_or_are_read_by_the_workers(
+def test_own_gram_matrices_travel_in_the_estimator_or_are_read_by_the_workers(
     client: Any, X: np.ndarray, y: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     readme = (EXAMPLE / "README.md").read_text(encoding="utf-8")
     module = readme.partition("```python\n")[2].partition("```")[0]
-    np.save(tmp_path / "K.npy", np.tile(own_stack(X), (40, 1, 1)))  # of which Dask would warn
+    stack = np.exp(-((X.T[:, :, None] - X.T[:, None, :]) ** 2))
+    np.save(tmp_path / "K.npy", np.tile(stack, (40, 1, 1)))  # of which Dask would warn
     module = module.replace("/where/the/workers/see/it", str(tmp_path))
     (tmp_path / "my_kernels.py").write_text(module)
     monkeypatch.syspath_prepend(str(tmp_path))

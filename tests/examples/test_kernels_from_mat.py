@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import csv
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from example_runs import EXAMPLES, python
 
-import mklbench
-
-ROOT = Path(mklbench.__file__).parents[1]
-EXAMPLE = ROOT / "examples" / "kernels_from_mat"
+EXAMPLE = EXAMPLES / "kernels_from_mat"
 
 
 def commands() -> list[list[str]]:
@@ -24,30 +19,12 @@ def commands() -> list[list[str]]:
     return [shlex.split(line) for block in blocks for line in block.splitlines()]
 
 
-def run(words: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
-    """Run a line of the README in a directory."""
-    if words[0] == "mklbench":
-        words = [sys.executable, "-m", *words]
-    else:
-        words = [sys.executable, str(EXAMPLE / words[1]), *words[2:]]
-    return subprocess.run(
-        words,
-        cwd=directory,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.slow
 def test_the_commands_of_the_readme_make_the_table(tmp_path: Path) -> None:
-    written, made = commands()
-    finished = run(written, tmp_path)
-    assert finished.returncode == 0, finished.stderr
-    finished = run(made, tmp_path)
-    assert finished.returncode == 0, finished.stderr
-    assert finished.stderr.startswith("split.path=wine.mat is of MATLAB and names no row 0")
+    (_, script, *arguments), made = commands()
+    python([str(EXAMPLE / script), *arguments], tmp_path)
+    finished = python(["-m", *made], tmp_path)
+    assert finished.stderr.startswith("split.path=wine.mat is of MATLAB, and its rows are counted")
     methods = ["uniform", "best_kernel", "align", "alignf", "simplemkl", "mkl"]
     table = [line.split() for line in finished.stdout.splitlines()[2:8]]
     assert [line[1] for line in table] == methods

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+from example_runs import python
 from numpy.testing import assert_allclose
 
 ROOT = Path(__file__).parents[2] / "examples"
@@ -30,9 +29,7 @@ def load(example: str) -> ModuleType:
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES))
 def test_prints_what_its_readme_shows(example: str) -> None:
-    program = [sys.executable, f"{EXAMPLES[example]}.py"]
-    finished = subprocess.run(program, cwd=ROOT / example, capture_output=True, text=True)
-    assert finished.returncode == 0, finished.stderr
+    finished = python([f"{EXAMPLES[example]}.py"], ROOT / example)
     shown = (ROOT / example / "README.md").read_text(encoding="utf-8").split("```")[1]
     number = re.compile(r"\d+\.\d+")
     assert number.sub("", finished.stdout).split() == number.sub("", shown).split()

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from example_runs import EXAMPLES, python
 
-import mklbench
-
-ROOT = Path(mklbench.__file__).parents[1]
-EXAMPLE = ROOT / "examples" / "own_table"
+EXAMPLE = EXAMPLES / "own_table"
 README = (EXAMPLE / "README.md").read_text(encoding="utf-8")
-
-
-def run(words: list[str], directory: Path) -> str:
-    """Return what a command prints in a directory."""
-    finished = subprocess.run(
-        [sys.executable, *words],
-        cwd=directory,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert finished.returncode == 0, finished.stderr
-    return finished.stdout
 
 
 def test_the_walk_prints_what_the_readme_shows(tmp_path: Path) -> None:
@@ -37,7 +18,7 @@ def test_the_walk_prints_what_the_readme_shows(tmp_path: Path) -> None:
     printed = ""
     for line in commands.splitlines():
         _, script = shlex.split(line)
-        printed += run([str(EXAMPLE / script)], tmp_path)
+        printed += python([str(EXAMPLE / script)], tmp_path).stdout
     assert printed.splitlines()[0] == shown.splitlines()[0]
     assert printed.splitlines()[-1] == "100 of 100 as learn.py predicted them"
     weights = [weighed(text) for text in (printed, shown)]
@@ -57,9 +38,9 @@ def weighed(text: str) -> dict[str, float]:
 
 @pytest.mark.slow
 def test_the_command_line_reads_the_same_file(tmp_path: Path) -> None:
-    run([str(EXAMPLE / "patients.py")], tmp_path)
+    python([str(EXAMPLE / "patients.py")], tmp_path)
     (line,) = re.findall(r"`mklbench (run .+?)`", README)
     words = ["-m", "mklbench", *shlex.split(line), "split.n_splits=2", "out=rows.csv"]
-    run(words, tmp_path)
+    python(words, tmp_path)
     rows = (tmp_path / "rows.csv").read_text(encoding="utf-8").splitlines()
     assert [row.split(",")[rows[0].split(",").index("status")] for row in rows[1:]] == ["done"] * 2
