@@ -13,12 +13,9 @@ EXAMPLE = EXAMPLES / "own_algorithm"
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_it_runs_beside_the_algorithms_of_the_package(tmp_path: Path, jobs: int) -> None:
-    python(
-        ["-m", "mklbench", "run", "-m", "algo=mine,svm", "data=wdbc", "split.n_splits=2", "out=rows.csv",
-         f"jobs={jobs}",
-         "--config-dir", str(EXAMPLE), "progress=none"],
-        tmp_path,
-    )  # fmt: skip
+    overrides = ["algo=mine,svm", "data=wdbc", "split.n_splits=2", "out=rows.csv", f"jobs={jobs}"]
+    words = ["-m", "mklbench", "run", "-m", *overrides, "--config-dir", str(EXAMPLE)]
+    python([*words, "progress=none"], tmp_path)
     with (tmp_path / "rows.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert [row["algo"] for row in rows] == ["mine", "mine", "svm", "svm"]
@@ -36,14 +33,5 @@ def test_a_wrong_option_is_refused_before_there_are_kernels(tmp_path: Path) -> N
 
 
 def test_its_own_tests_pass(tmp_path: Path) -> None:
-    words = [
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--rootdir",
-        str(EXAMPLE),
-        str(EXAMPLE),
-    ]
+    words = ["-m", "pytest", "-p", "no:cacheprovider", "--rootdir", str(EXAMPLE), str(EXAMPLE)]
     assert "2 passed" in python(words, tmp_path, EXAMPLE).stdout
