@@ -47,7 +47,7 @@ from mklbench import iterations
 from mklbench.algorithms import mkl, simplemkl
 from mklbench.iterations import History
 from mklbench.kernels import Bank, KernelOperator
-from mklbench.optim.kernel_columns import Columns, first_columns
+from mklbench.optim.kernel_columns import BankColumns, Columns, FamilyColumns, FamilySearches
 from mklbench.optim.problem import Problem
 from mklbench.optim.restricted_master import MasterSolver
 from mklbench.optim.svm_value import check_samples
@@ -175,12 +175,7 @@ def solve(
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_count("pricing", pricing)
-    check_count("samples", samples, minimum=0)
-    check_count("explore", explore, minimum=0)
-    check_count("slide", slide, minimum=0)
-    if look is not None:
-        check_count("look", look)
-    check_count("multiply", multiply, minimum=0)
+    searches = FamilySearches(samples, explore, slide, look, multiply)
     check_choice("master", master, _MASTERS)
     problem = Problem.of(y, C, class_weight, sample_weight)
     check_samples(kernels, len(problem.y))
@@ -190,7 +185,11 @@ def solve(
         # have moved proves little, and so do those of the masters after it.
         solve_master = partial(mkl.solve_master, falls_back=True)
     solver = MasterSolver(solve_master, problem)
-    columns = first_columns(kernels, solver, start, samples, explore, slide, look, multiply)
+    columns: Columns
+    if isinstance(kernels, Bank):
+        columns = BankColumns(kernels, solver, start)
+    else:
+        columns = FamilyColumns(kernels, solver, start, searches)
     history = iterations.begin()
     _generate(columns, solver, tol, max_iter, pricing, history)
     gap, family_gap = columns.certified_gaps()

@@ -35,8 +35,8 @@ from mklbench.optim.alternation import alternate
 from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
-from mklbench.optim.simplex_search import Search, given_weights
-from mklbench.optim.svm_value import Objective, check_bank, check_samples
+from mklbench.optim.simplex_search import Search
+from mklbench.optim.svm_value import Objective, check_bank, check_samples, start_weights
 from mklbench.optim.weight_sets import Ball, Given, OneSum, WeightSet
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
@@ -176,7 +176,7 @@ def _in_a_ball(
     penalty = MixedNorm(groups_of(bank, "singletons"), p / (p + 1.0) if p < np.inf else 1.0)
     weights = np.ones(bank.n_kernels)
     if start is not None:  # a weight of 0 would stay there
-        given = given_weights(start, bank.n_kernels)
+        given = start_weights(start, bank.n_kernels)
         weights = np.maximum(given, _SMALLEST_START * given.max())
     weights = weights / power_sum(weights, p)
     return alternate(objective, penalty, weights, tol, None, max_iter)

@@ -137,7 +137,7 @@ def solve(
     centre, targets = real_array("mu0", mu0), check_targets(y)
     bank = check_bank("nkrr", bank)
     check_samples(bank, len(targets))
-    ball = NormBall(_centre(centre, bank), radius, norm)
+    ball = NormBall(fixed_weights(bank, centre, "mu0"), radius, norm)
     problem = _RidgeProblem(bank, targets, lam, degree, ball, sample_weight)
     if step == "fixed":
         point, history, converged = _fixed_steps(problem, eta, tol, max_iter)
@@ -270,13 +270,3 @@ def _fixed_steps(
         point = problem(weights)
         problem.note(history, point)
     return point, history, change < tol
-
-
-def _centre(given: Array, bank: Bank) -> Array:
-    """Return mu_0 (M,)."""
-    if given.ndim and given.shape != (bank.n_kernels,):
-        raise InputError(
-            f"mu0 has {given.size} entries, but there are {bank.n_kernels} kernels: give one "
-            "weight a kernel, or one number for all."
-        )
-    return fixed_weights(bank, given, "mu0")

@@ -21,6 +21,7 @@ or, far from the optimum, not at all.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -289,19 +290,12 @@ Mask = NDArray[np.bool_]
 _EXCHANGES = 6
 
 
-@dataclass(frozen=True)
-class _Sets:
+class _Sets(NamedTuple):
     """Masks: free alpha, alpha at the upper bound (n,), kernels whose constraint binds (w,)."""
 
     free: Mask
     at_upper: Mask
     binding: Mask
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Sets) and all(
-            np.array_equal(mine, theirs)
-            for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
-        )
 
 
 def maximise_near(
@@ -348,7 +342,7 @@ def maximise_near(
             at_upper=np.where(sets.free, alpha > upper, sets.at_upper & (violation >= -tol)),
             binding=np.where(sets.binding, multipliers >= 0, slack < -tol * tau),
         )
-        if proposed == sets:
+        if all(map(np.array_equal, proposed, sets)):
             violation[sets.free] = 0.0
             slack[sets.binding] = 0.0
             primal = [alpha, upper - alpha, np.maximum(slack, 0.0)]

@@ -103,25 +103,6 @@ class Iterate:
 
 
 @dataclass(frozen=True)
-class Point:
-    """Where a path has come to, to go on from with other factors.
-
-    Attributes
-    ----------
-    x : ndarray of shape (k,)
-        x > 0.
-    expansion : ndarray of shape (q,)
-        v, in the bases before these were reduced.
-    intercept : float
-        b.
-    """
-
-    x: Array
-    expansion: Array
-    intercept: float
-
-
-@dataclass(frozen=True)
 class _Followed:
     """A direction of all variables, and how far it is followed.
 
@@ -213,7 +194,14 @@ class Path:
 
     @classmethod
     def resume(
-        cls, factors: RowFactors, engine: Engine, weight_set: WeightSet, point: Point, mu: float
+        cls,
+        factors: RowFactors,
+        engine: Engine,
+        weight_set: WeightSet,
+        x: Array,
+        expansion: Array,
+        intercept: float,
+        mu: float,
     ) -> Path:
         """Set out from the function and the weights that another path has come to.
 
@@ -228,21 +216,21 @@ class Path:
             The samples in blocks.
         weight_set : WeightSet
             Where the weights may be.
-        point : Point
-            Where that is.
+        x : ndarray of shape (k,)
+            x > 0.
+        expansion : ndarray of shape (q,)
+            v, in the bases before these were reduced.
+        intercept : float
+            b.
         mu : float
             Where on the central path to set out.
         """
-        v, x = factors.lowered(point.expansion), point.x
+        v = factors.lowered(expansion)
         function = factors.expanded(weight_set.weights(x), v)
-        engine.each("begin", function, point.intercept, mu)
+        engine.each("begin", function, intercept, mu)
         prices, levels = _prices(factors, weight_set, x, v, mu)
         prices = np.maximum(prices, mu / x)
-        return cls(factors, engine, weight_set, v, x, prices, point.intercept, levels)
-
-    def point(self) -> Point:
-        """Return where the path has come to."""
-        return Point(self.x, self.factors.lifted(self.v), self.b)
+        return cls(factors, engine, weight_set, v, x, prices, intercept, levels)
 
     @property
     def d(self) -> Array:

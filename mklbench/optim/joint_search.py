@@ -26,7 +26,7 @@ from mklbench.certify import Bounds, Hinge, PrimalDualPoint, Tube, bounds
 from mklbench.errors import InputError
 from mklbench.kernels.contract import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
-from mklbench.optim.joint import Iterate, Path, Point
+from mklbench.optim.joint import Iterate, Path
 from mklbench.optim.row_blocks import terms_of
 from mklbench.optim.row_engines import KEPT, FactorProblem, threads
 from mklbench.optim.weight_sets import WeightSet
@@ -113,6 +113,8 @@ class Found:
 
     Attributes
     ----------
+    x : ndarray of shape (k,)
+        That of the path there.
     weights : ndarray of shape (M,)
         d, with exact zeros.
     dual_coef : ndarray of shape (n,)
@@ -133,6 +135,7 @@ class Found:
         The least y_i f(x_i).
     """
 
+    x: Array
     weights: Array
     dual_coef: Array
     intercept: float
@@ -180,7 +183,7 @@ def solve(
         If C times the kernels is beyond the range of double precision.
     """
     history, terms = iterations.begin(), terms_of(loss)
-    best: tuple[Found, Point] | None = None
+    best: Found | None = None
     levels, anew = np.zeros(len(factors.parts), dtype=int), False
     for attempt in itertools.count(1):
         coarse = factors.reduced([_DROPPED[level] for level in levels])
@@ -190,39 +193,38 @@ def solve(
             if best is None or anew:
                 path = Path.begin(coarse, engine, weight_set)
             else:
-                between, point = best[0].bounds, best[1]
-                gap = max(between.upper - between.lower, _SHARE * between.upper)
-                mu = _RESUMED * gap / factors.n_samples
-                path = Path.resume(coarse, engine, weight_set, point, mu)
+                upper, lower = best.bounds.upper, best.bounds.lower
+                mu = _RESUMED * max(upper - lower, _SHARE * upper) / factors.n_samples
+                at = best.x, best.expansion, best.intercept
+                path = Path.resume(coarse, engine, weight_set, *at, mu)
             early = _EARLY if best is None or anew else _LATER
             finest = bool((levels == len(_DROPPED) - 1).all())
-            now = _followed(path, factors, loss, tol, early, max_iter, history, finest)
-        if now is None:
+            found = _followed(path, factors, loss, tol, early, max_iter, history, finest)
+        if found is None:
             break
-        best = now if best is None or now[0].gap < best[0].gap else best
-        if best[0].gap <= tol or anew:
+        best = found if best is None or found.gap < best.gap else best
+        if best.gap <= tol or anew:
             break
         anew = finest
-        levels = _finer(levels, attempt, _lost(factors, coarse, now[0]), tol)
+        levels = _finer(levels, attempt, _lost(factors, coarse, found), tol)
     if best is None:
         raise InputError(
             "C times the kernels is beyond the range of double precision: bring the features to a "
             "common scale, or take another C."
         )
-    found = best[0]
-    if isinstance(loss, Hinge) and found.least_margin > 0.0:
+    if isinstance(loss, Hinge) and best.least_margin > 0.0:
         iterations.tell(history, "the kernels separate the two classes")
     return Solution(
-        weights=found.weights,
-        dual_coef=found.dual_coef,
-        intercept=found.intercept,
-        objective=found.objective,
-        gap=found.gap,
+        weights=best.weights,
+        dual_coef=best.dual_coef,
+        intercept=best.intercept,
+        objective=best.objective,
+        gap=best.gap,
         n_svm_calls=0,
         n_iter=len(history) - 1,
-        converged=found.gap <= tol,
-        history=[*history[:-1], {**history[-1], "gap": found.gap, "on_factors": found.on_factors}],
-        expansion=found.expansion,
+        converged=best.gap <= tol,
+        history=[*history[:-1], {**history[-1], "gap": best.gap, "on_factors": best.on_factors}],
+        expansion=best.expansion,
     )
 
 
@@ -252,12 +254,12 @@ def _followed(
     max_iter: int,
     history: iterations.History,
     finest: bool,
-) -> tuple[Found, Point] | None:
+) -> Found | None:
     """Follow a path until its points are good enough, or finer factors are called for.
 
     None is for a path that has no points.
     """
-    best: tuple[Found, Point] | None = None
+    best: Found | None = None
     state: Iterate | None = None
     closest, astray = np.inf, 0
     for state in path.iterates(max_iter):
@@ -275,13 +277,13 @@ def _followed(
         if state.gap > (early if best is None else _AIM) * tol:
             continue
         found = _certified(path, state, factors, loss, tol)
-        if best is None or found.gap < best[0].gap:
-            best = found, path.point()
+        if best is None or found.gap < best.gap:
+            best = found
         too_coarse = found.gap - state.gap > _TOO_COARSE * tol and not finest
-        if best[0].gap <= tol or too_coarse or state.gap < _LIMITED * found.gap:
+        if best.gap <= tol or too_coarse or state.gap < _LIMITED * found.gap:
             break
     if best is None and state is not None:
-        best = _certified(path, state, factors, loss, tol), path.point()
+        best = _certified(path, state, factors, loss, tol)
     return best
 
 
@@ -306,7 +308,7 @@ def _certified(
         upper = max(bounds(primal, penalty).upper, dual.objective)
         both = Bounds(upper, bounds(dual, penalty).lower)
         objective = dual.objective + penalty.of_weights(weights)
-        point = weights, dual_coef, state.intercept, expansion, projected
+        point = state.x, weights, dual_coef, state.intercept, expansion, projected
         margin = float((loss.y * (own + state.intercept)).min())
         results.append(Found(*point, objective, both, state.gap, margin))
     few, all_of_them = results[0], results[-1]

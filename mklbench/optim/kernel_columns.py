@@ -9,7 +9,7 @@ for what that left out (`mklbench.optim.kernel_search`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -30,10 +30,10 @@ from mklbench.optim.kernel_search import (
     slide,
 )
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
-from mklbench.optim.svm_value import balanced
+from mklbench.optim.svm_value import balanced, start_weights
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Mixture
-from mklbench.validation import real_array
+from mklbench.validation import check_count
 
 Array = NDArray[np.float64]
 
@@ -45,6 +45,48 @@ _RIVALS = 10
 _BAND, _LEAST_DESCENT = 0.02, 2e-5
 # After a descent of J by less than this share they rest for a round.
 _WORTHWHILE = 3e-4
+
+
+@dataclass(frozen=True)
+class FamilySearches:
+    """How a family is searched.
+
+    Attributes
+    ----------
+    samples : int
+        So many random members of a family are looked at before a search in it ends.
+    explore : int
+        Ascents of an independent search in a family; 0 for no such search.
+    slide : int
+        Iterations of a descent in the parameters of the kernels in use; 0 for none.
+    look : int or None
+        Ascents of the independent search at every round; as that search has it for None.
+    multiply : int
+        Further ascents of each independent search, from products of the kernels at hand.
+
+    Raises
+    ------
+    InputError
+        If one of them is no whole number >= 0, or `look` is 0.
+    """
+
+    samples: int
+    explore: int
+    slide: int
+    look: int | None
+    multiply: int
+
+    def __post_init__(self) -> None:
+        for name in ("samples", "explore", "slide", "multiply"):
+            check_count(name, getattr(self, name), minimum=0)
+        if self.look is not None:
+            check_count("look", self.look)
+
+    def independent(self, family: Family) -> IndependentSearch | None:
+        """Return the independent search in a family, if there is one."""
+        if not self.explore:
+            return None
+        return IndependentSearch(family, self.explore, self.look, self.multiply)
 
 
 class Columns(ABC):
@@ -109,7 +151,7 @@ class BankColumns(Columns):
             first = np.argmax(bank.quadratic_forms(balanced(solver.problem.y)))
             self._chosen, self._start = np.array([first]), np.ones(1)
         else:
-            weights = _check_start(start, bank.n_kernels)
+            weights = start_weights(start, bank.n_kernels)
             self._chosen = np.flatnonzero(weights)
             self._start = weights[self._chosen]
 
@@ -159,28 +201,39 @@ class FamilyColumns(Columns):
 
     All is done in the family's own order of parameters, so that the result does not depend on the
     order in which the features were given: rounding would lead to other local maxima.
+
+    Parameters
+    ----------
+    kernels : KernelOperator
+        A family with a bounded box, on n training samples.
+    solver : MasterSolver
+        Of the masters, with the labels of these samples.
+    start : Mixture, array_like or None
+        Kernels with their weights; None for the one kernel that agrees best with the labels.
+    searches : FamilySearches
+        How the family is searched.
+
+    Raises
+    ------
+    InputError
+        If the box of the family is unbounded, or `start` does not fit.
     """
 
     def __init__(
         self,
-        family: Family,
+        kernels: KernelOperator,
         solver: MasterSolver,
         start: Mixture | ArrayLike | None,
-        samples: int,
-        explore: int,
-        slide: int,
-        look: int | None,
-        multiply: int,
+        searches: FamilySearches,
     ) -> None:
+        family = _check_bounded(kernels)
         self._family, self._order = family.in_own_order()
         self._solver = solver
-        self._slide, self._resting = slide, False
+        self._slide, self._resting = searches.slide, False
         self._master = FamilyMaster(solver, self._family)
-        self._search = KernelSearch(self._family, samples, slid=slide > 0)
+        self._search = KernelSearch(self._family, searches.samples, slid=searches.slide > 0)
         self._found: list[Found] = []
-        self._independent = (
-            IndependentSearch(self._family, explore, look, multiply) if explore else None
-        )
+        self._independent = searches.independent(self._family)
         self._beyond: list[Found] | None = None  # what it has found at the master's alpha
         if start is None:
             self._mixture = _first_kernel(self._family, solver.problem.y)
@@ -282,50 +335,6 @@ class FamilyColumns(Columns):
         return Mixture(self._mixture.weights[positive], self._mixture.thetas[positive])
 
 
-def first_columns(
-    kernels: KernelOperator,
-    solver: MasterSolver,
-    start: Mixture | ArrayLike | None,
-    samples: int,
-    explore: int,
-    slide: int,
-    look: int | None,
-    multiply: int,
-) -> Columns:
-    """Return the kernels to begin with.
-
-    Parameters
-    ----------
-    kernels : KernelOperator
-        A family with a bounded box, or a bank, on n training samples.
-    solver : MasterSolver
-        Of the masters, with the labels of these samples.
-    start : Mixture, array_like or None
-        Kernels of a family with their weights, or weights (M,) of a bank; None for the one kernel
-        that agrees best with the labels.
-    samples : int
-        So many random members of a family are looked at before a search in it ends.
-    explore : int
-        Ascents of an independent search in a family; 0 for no such search.
-    slide : int
-        Iterations of a descent in the parameters of the kernels in use; 0 for none.
-    look : int or None
-        Ascents of the independent search at every round; as that search has it for None.
-    multiply : int
-        Further ascents of each independent search, from products of the kernels at hand.
-
-    Raises
-    ------
-    InputError
-        If the box of the family is unbounded, or `start` does not fit.
-    """
-    if isinstance(kernels, Bank):
-        return BankColumns(kernels, solver, start)
-    return FamilyColumns(
-        _check_bounded(kernels), solver, start, samples, explore, slide, look, multiply
-    )
-
-
 def _first_kernel(family: Family, y: Array) -> Mixture:
     """Return the one of the family's scales that agrees best with the labels.
 
@@ -351,20 +360,10 @@ def _check_bounded(kernels: KernelOperator) -> Family:
     return family
 
 
-def _check_start(start: Mixture | ArrayLike, n_kernels: int) -> Array:
-    weights = real_array("start", start)
-    if weights.shape != (n_kernels,) or not (weights >= 0).all() or not weights.any():
-        raise InputError(
-            f"start has shape {weights.shape}: give one weight >= 0 for each of the {n_kernels} "
-            "kernels, some > 0."
-        )
-    return weights
-
-
 def _check_mixture(start: Mixture | ArrayLike, family: Family) -> Mixture:
     if not isinstance(start, Mixture):
         raise InputError(
             "start is no Mixture: in a family give the kernels to start from with their weights."
         )
     thetas = check_thetas(family, start.thetas)
-    return Mixture(_check_start(start.weights, len(thetas)), thetas)
+    return Mixture(start_weights(start.weights, len(thetas)), thetas)

@@ -26,13 +26,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import iterations
 from mklbench.certify import Bounds
-from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.optim import joint_method, local_model
 from mklbench.optim.inner_svm import InnerSVM, Trained
 from mklbench.optim.local_model import Expansion
+from mklbench.optim.svm_value import start_weights
 from mklbench.solution import KernelMachine, Solution
-from mklbench.validation import real_array
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -106,7 +105,7 @@ class Search:
         weights = (
             self._aligned()
             if start is None
-            else _on_simplex(given_weights(start, self._bank.n_kernels))
+            else _on_simplex(start_weights(start, self._bank.n_kernels))
         )
         trained = self._train(weights)
         if start is not None:
@@ -279,27 +278,6 @@ class Search:
             expected = None
         self._svm.combine(start.weights)
         return start
-
-
-def given_weights(start: ArrayLike, n_kernels: int) -> Array:
-    """Return weights (M,) to start from, as they were given.
-
-    Raises
-    ------
-    InputError
-        If there is not one >= 0 for each kernel, or all are 0.
-    """
-    weights = np.array(real_array("start", start))
-    if weights.shape != (n_kernels,):
-        raise InputError(
-            f"start has shape {weights.shape}, but there are {n_kernels} kernels: "
-            "give one weight a kernel, 0 for a new one."
-        )
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise InputError(
-            "start holds negative, infinite or only zero weights: give weights >= 0, some > 0."
-        )
-    return weights
 
 
 def _scaled(value: float, factor: float) -> float:

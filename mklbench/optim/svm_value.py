@@ -294,18 +294,40 @@ def fixed_weights(
     InputError
         If one of them is not a number >= 0, or there is not one for each kernel.
     """
-    fixed = operator.uniform_weights() if weights is None else real_array(name, weights)
-    if fixed.ndim == 0:
-        fixed = np.full(operator.n_kernels, fixed)
-    if fixed.shape != (operator.n_kernels,):
+    if weights is None:
+        return operator.uniform_weights()
+    return _checked_weights(name, weights, operator.n_kernels)
+
+
+def start_weights(start: ArrayLike, n_kernels: int) -> Array:
+    """Return weights (M,) to start from, as they were given.
+
+    Raises
+    ------
+    InputError
+        If there is not one >= 0 for each kernel, or all are 0.
+    """
+    weights = _checked_weights("start", start, n_kernels)
+    if not weights.any():
+        raise InputError("start has only weights of 0: give some > 0.")
+    return weights
+
+
+def _checked_weights(name: str, given: float | ArrayLike, n_kernels: int) -> Array:
+    weights = np.array(real_array(name, given))
+    if weights.ndim == 0:
+        weights = np.full(n_kernels, weights)
+    if weights.shape != (n_kernels,):
         raise InputError(
-            f"{name} has shape {fixed.shape}, but there are {operator.n_kernels} kernels: give one "
-            "weight a kernel."
+            f"{name} has shape {weights.shape}, but there are {n_kernels} kernels: give one weight "
+            "a kernel."
         )
-    refused = fixed[~((fixed >= 0) & (fixed < np.inf))]
+    refused = weights[~((weights >= 0) & (weights < np.inf))]
     if len(refused):
-        raise InputError(f"{name} has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
-    return fixed
+        raise InputError(
+            f"{name} has the entry {refused[0]:g}: give weights that are numbers >= 0."
+        )
+    return weights
 
 
 def check_bank(algorithm: str, operator: KernelOperator) -> Bank:

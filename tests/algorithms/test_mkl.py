@@ -456,7 +456,6 @@ class TestStart:
             np.ones(4),
             np.ones(6),
             np.ones((5, 1)),
-            1.0,
             np.zeros(5),
             [1.0, -1e-9, 0.0, 0.0, 0.0],
             [1.0, np.nan, 0.0, 0.0, 0.0],
@@ -465,7 +464,7 @@ class TestStart:
     )
     def test_a_bad_one_is_refused(self, start: object) -> None:
         stack, y = random_stack()
-        with pytest.raises(InputError, match=r"^start [^.]+: give [^.]+\.$"):
+        with pytest.raises(InputError, match="^start has "):
             mkl.solve(PrecomputedBank(stack), y, start=start)  # type: ignore[arg-type]
 
 

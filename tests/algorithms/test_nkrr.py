@@ -291,7 +291,7 @@ class TestBadInput:
             ({"degree": 1.5}, r"degree=1\.5 is not accepted"),
             ({"degree": 400, "radius": 100.0}, "degree=400 makes the kernel overflow"),
             ({"norm": 3}, "norm=3 is not accepted: it must be 1 or 2"),
-            ({"mu0": [1.0, 1.0]}, "mu0 has 2 entries, but there are 4 kernels"),
+            ({"mu0": [1.0, 1.0]}, "mu0 has shape \\(2,\\), but there are 4 kernels"),
             ({"mu0": -1.0}, "mu0 has the entry -1"),
             ({"mu0": [1.0, 1.0, np.nan, 1.0]}, "mu0 has the entry nan"),
             ({"step": "newton"}, "step=newton is not known"),

@@ -271,7 +271,7 @@ def test_finer_factors_go_on_along_the_central_path(loss: str) -> None:
     with row_engines.threads(FactorProblem(coarse, exact, terms, np.float64)) as engine:
         path = Path.begin(coarse, engine, weight_set)
         before = next(each for each in path.iterates(100) if each.gap < 1e-3)
-        first = path.point()
+        first = before.x, coarse.lifted(before.expansion), before.intercept
     mu = 10.0 * (before.upper - before.lower) / len(y)
 
     def n_iterations(*resumed: Any) -> int:
@@ -282,7 +282,7 @@ def test_finer_factors_go_on_along_the_central_path(loss: str) -> None:
         return next(number for number, gap in enumerate(gaps) if abs(gap) < 1e-4)
 
     assert fine.rank > coarse.rank
-    assert n_iterations(first, mu) < n_iterations()
+    assert n_iterations(*first, mu) < n_iterations()
 
 
 def shares_asked_for(monkeypatch: pytest.MonkeyPatch) -> list[list[float]]:
