@@ -53,8 +53,9 @@ from mklbench.solution import Solution
 Solver = Callable[..., Solution]
 Parameters = dict[str, inspect.Parameter]
 
-# LIBSVM's buffer, the Gram matrix at some weights and at others, and a temporary.
-DEFAULT_MATRICES = 5.0
+# LIBSVM's buffer, the Gram matrix at some weights and at others, and a temporary; where kernels are
+# combined once, the buffer and a Gram matrix.
+DEFAULT_MATRICES, _COMBINED_ONCE = 5.0, 3.0
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,8 @@ def _read(function: Callable[..., Any]) -> Algorithm:
             raise _refused(function, name, value, f"it must be of type {kinds}")
     if names.get("solve") is not function:
         declared = {name: value for name, value in declared.items() if name not in _OF_SOLVE}
+    if declared.get("COMBINES_ONCE"):
+        declared.setdefault("MATRICES", _COMBINED_ONCE)
     parameters = _parameters(function)
     _check(function, declared, parameters)
     ours = getattr(function, "__module__", "").startswith("mklbench.algorithms.")

@@ -34,8 +34,6 @@ from mklbench.validation import check_choice
 
 VERSION = 2
 
-# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
-MATRICES = 3.0
 COMBINES_ONCE = True
 REGRESSION = True
 

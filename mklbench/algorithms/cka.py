@@ -30,8 +30,6 @@ from mklbench.solution import Solution
 
 VERSION = 1
 
-# LIBSVM's buffer and a Gram matrix.
-MATRICES = 3.0
 COMBINES_ONCE = True
 SIGNED = True
 

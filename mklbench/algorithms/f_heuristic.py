@@ -24,8 +24,6 @@ from mklbench.solution import Solution
 
 VERSION = 1
 
-# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
-MATRICES = 3.0
 COMBINES_ONCE = True
 REGRESSION = True
 

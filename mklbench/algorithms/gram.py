@@ -126,12 +126,12 @@ class _Search(RadiusSearch[Bounds]):
 
     @property
     def calls(self) -> int:
-        return self.radius.calls + self.hulls.calls
+        return self.radius.balls.calls + self.hulls.calls
 
     @property
     def seconds(self) -> float:
         """Wall-clock seconds spent inside LIBSVM."""
-        return self.radius.seconds + self.hulls.seconds
+        return self.radius.balls.seconds + self.hulls.seconds
 
     def evaluated(self, inside: InUnitBall) -> Evaluated[Bounds]:
         closest = self.hulls.ridged(inside.K, self.lam)

@@ -180,9 +180,9 @@ def solve(
     problem = Problem.of(y, C, class_weight, sample_weight)
     check_samples(kernels, len(problem.y))
     solve_master = _MASTERS[master]
-    if slide and master == "mkl" and not isinstance(kernels, Bank):
-        # Where alpha is not unique, as with samples that are equal, that of an SVM at kernels that
-        # have moved proves little, and so do those of the masters after it.
+    if master == "mkl" and (slide or isinstance(kernels, Bank)):
+        # Where alpha is not unique, as with samples that are equal, that of an SVM proves little,
+        # and so do those of the masters after it.
         solve_master = partial(mkl.solve_master, falls_back=True)
     solver = MasterSolver(solve_master, problem)
     columns: Columns
@@ -193,8 +193,6 @@ def solve(
     history = iterations.begin()
     _generate(columns, solver, tol, max_iter, pricing, history)
     gap, family_gap = columns.certified_gaps()
-    if gap > tol and columns.fall_back(tol, gap):
-        gap, family_gap = columns.certified_gaps()
     weights, thetas = columns.weights()
     return Solution(
         weights=weights,

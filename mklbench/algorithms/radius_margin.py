@@ -103,7 +103,7 @@ def solve(
         solution,
         n_svm_calls=search.calls,
         n_iter=len(search.history),
-        svm_seconds=solution.svm_seconds + search.radius.seconds,
+        svm_seconds=solution.svm_seconds + search.radius.balls.seconds,
     )
 
 
@@ -119,7 +119,7 @@ class _Search(RadiusSearch[Point]):
 
     @property
     def calls(self) -> int:
-        return self.objective.machine.calls + self.radius.calls
+        return self.objective.machine.calls + self.radius.balls.calls
 
     def evaluated(self, inside: InUnitBall) -> Evaluated[Point]:
         point = self.objective(inside.weights, inside.K)

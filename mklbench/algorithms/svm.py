@@ -21,8 +21,6 @@ from mklbench.validation import real_array
 
 VERSION = 1
 
-# Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer and a Gram matrix.
-MATRICES = 3.0
 COMBINES_ONCE = True
 
 

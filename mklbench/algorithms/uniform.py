@@ -28,8 +28,7 @@ from mklbench.validation import check_choice
 
 VERSION = svm.VERSION
 NEW_OPTIONS = ("method",)
-
-MATRICES, COMBINES_ONCE = svm.MATRICES, True
+COMBINES_ONCE = True
 
 # Iterations of the joint method.
 _ITERATIONS = 100

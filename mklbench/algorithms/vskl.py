@@ -71,8 +71,6 @@ _STEP_SIZE = 3.0
 # The oracle is as accurate as this share of the gap that was certified last, or of the tolerance.
 _ORACLE_TOL = 0.1
 _MAX_ASCENTS = 50
-# A gamma that changes by this share of it or less has been found.
-_STANDING_STILL = 1e-6
 # A share lambda_jk counts as 0 in combinations when it is this small beside its group's largest.
 _NEGLIGIBLE = 1e-8
 
@@ -227,21 +225,12 @@ def _descend(
         oracle.note(history, answer)
         if answer.bounds.relative_gap < best.bounds.relative_gap:
             best = answer
-        ended = (
-            settled(before.objective, answer.objective, objective_tol)
-            if rate > 0
-            else _stands_still(before, answer)
-        )
+        ended = settled(before.objective, answer.objective, objective_tol)
     gap = best.bounds.relative_gap
-    converged = gap <= tol or (ended and rate > 0)
+    converged = gap <= tol or ended
     return oracle.objective.solution(
         best.point, gap=gap, converged=converged, history=history, objective=best.objective
     )
-
-
-def _stands_still(before: _Answer, answer: _Answer) -> bool:
-    """Tell whether gamma no longer changes, all there is to find for groups of one kernel."""
-    return bool(np.allclose(answer.gamma, before.gamma, rtol=_STANDING_STILL, atol=0.0))
 
 
 class _Oracle:

@@ -195,24 +195,7 @@ def unit_diagonals(bank: Bank) -> Array:
     return np.divide(1.0, means, out=np.zeros_like(means), where=means > 0)
 
 
-@dataclass(frozen=True)
-class Ball:
-    """A ball around samples, nearly the smallest.
-
-    Attributes
-    ----------
-    shares : ndarray of shape (n,)
-        beta >= 0 with the sum 1: the centre is sum_i beta_i phi(x_i).
-    bounds : Bounds
-        The squared radius of the ball around this centre, and beta' diag(K) - beta' K beta, which
-        that of no ball is below.
-    """
-
-    shares: Array
-    bounds: Bounds
-
-
-class EnclosingBall:
+class EnclosingBall(Hulls):
     """The smallest ball around the samples, for one kernel after the other.
 
     Parameters
@@ -221,37 +204,28 @@ class EnclosingBall:
         Number of samples.
     tol : float
         Relative gap of the squared radius at which a ball is small enough.
-
-    Attributes
-    ----------
-    calls : int
-        Number of SVM problems solved.
-    seconds : float
-        Wall-clock seconds spent inside LIBSVM.
     """
 
     def __init__(self, n: int, tol: float) -> None:
         # One half of the tolerance: the distance is at most four times as large as the radius.
-        self._hulls = Hulls(np.append(np.ones(n), -1.0), 0.25 * tol)
+        super().__init__(np.append(np.ones(n), -1.0), 0.25 * tol)
         self._extended = np.empty((n + 1, n + 1))
 
-    @property
-    def calls(self) -> int:
-        """Number of SVM problems solved."""
-        return self._hulls.calls
-
-    @property
-    def seconds(self) -> float:
-        """Wall-clock seconds spent inside LIBSVM."""
-        return self._hulls.seconds
-
-    def smallest(self, K: Array) -> Ball:
+    def smallest(self, K: Array) -> tuple[Array, Bounds]:
         """Return the smallest ball; where it cannot be had to `tol`, the best that was found.
 
         Parameters
         ----------
         K : ndarray of shape (n, n)
             The Gram matrix, positive semidefinite.
+
+        Returns
+        -------
+        shares : ndarray of shape (n,)
+            beta >= 0 with the sum 1: the centre is sum_i beta_i phi(x_i).
+        bounds : Bounds
+            The squared radius of the ball around this centre, and beta' diag(K) - beta' K beta,
+            which that of no ball is below.
         """
         squares = K.diagonal()
         # R^2 <= max K_ii, so that the distance is not below that.
@@ -259,12 +233,12 @@ class EnclosingBall:
         self._extended[:-1, :-1] = K
         self._extended[-1, :-1] = self._extended[:-1, -1] = 0.5 * squares
         self._extended[-1, -1] = apart
-        shares = self._hulls.closest(self._extended, 0.5 * apart).shares[:-1]
+        shares = self.closest(self._extended, 0.5 * apart).shares[:-1]
         outputs = K @ shares
         norm = float(shares @ outputs)
         lower = float(shares @ squares) - norm
         upper = float((squares - 2.0 * outputs).max()) + norm
-        return Ball(shares, Bounds(max(upper, lower), max(lower, 0.0)))
+        return shares, Bounds(max(upper, lower), max(lower, 0.0))
 
 
 def _quality(found: ClosestPoints) -> tuple[float, float]:

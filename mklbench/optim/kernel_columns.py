@@ -8,7 +8,6 @@ for what that left out (`mklbench.optim.kernel_search`).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -19,8 +18,6 @@ from mklbench import certify
 from mklbench.certify import PrimalDualPoint
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
-from mklbench.optim import joint_method
-from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.kernel_search import (
     Found,
     IndependentSearch,
@@ -89,61 +86,16 @@ class FamilySearches:
         return IndependentSearch(family, self.explore, self.look, self.multiply)
 
 
-class Columns(ABC):
-    """The kernels at hand, which masters weigh and subproblems add to."""
+class BankColumns:
+    """Kernels of a bank: all of them are priced, at every master, and none moves.
+
+    Attributes
+    ----------
+    restricted : Restricted
+        The last master.
+    """
 
     restricted: Restricted
-
-    @abstractmethod
-    def solve_master(self, tol: float) -> None:
-        """Solve the master on the kernels at hand, and set `restricted`."""
-
-    def slide(self, tol: float) -> None:
-        """Move the kernels with weight to where they are better, and solve the master again.
-
-        Nothing happens where they cannot move, or that was not asked for.
-        """
-        return
-
-    @abstractmethod
-    def search(self, thorough: bool) -> float:
-        """Solve the subproblem at the master's alpha, and return the largest T found."""
-
-    def explore(self) -> float | None:
-        """Search once more, in another way, and return the largest T that either search found.
-
-        None where there is no such search: all kernels are priced, or it was not asked for.
-        """
-        return None
-
-    @abstractmethod
-    def extend(self, excess: float, count: int, drop: bool) -> bool:
-        """Add the kernels found whose T exceeds lambda by `excess`, at most `count` of them.
-
-        Those of weight 0 make room for them if `drop`. Returns whether any has been added.
-        """
-
-    @abstractmethod
-    def certified_gaps(self) -> tuple[float, float | None]:
-        """Return the relative gaps of the last master, by `mklbench.certify`.
-
-        The first is that of the kernels found, the second that of those of `explore` as well.
-        """
-
-    def fall_back(self, tol: float, gap: float) -> bool:
-        """Put another solution in the place of a master that has not closed the gap.
-
-        Returns whether there was one with a smaller gap.
-        """
-        return False
-
-    @abstractmethod
-    def weights(self) -> tuple[Array, Array | None]:
-        """Return the weights of the last master as a solution has them, and the thetas."""
-
-
-class BankColumns(Columns):
-    """Kernels of a bank: all of them are priced, at every master."""
 
     def __init__(self, bank: Bank, solver: MasterSolver, start: Mixture | ArrayLike | None) -> None:
         self._bank, self._solver = bank, solver
@@ -156,14 +108,26 @@ class BankColumns(Columns):
             self._start = weights[self._chosen]
 
     def solve_master(self, tol: float) -> None:
+        """Solve the master on the kernels at hand, and set `restricted`."""
         bank = KernelSubset(self._bank, self._chosen)
         self.restricted = on_bank(self._solver, bank, self._start, tol)
         self._prices = 0.5 * self._bank.quadratic_forms(self.restricted.dual_coef)
 
+    def slide(self, tol: float) -> None:
+        """Do nothing."""
+
     def search(self, thorough: bool) -> float:
+        """Return the largest T."""
         return float(self._prices.max())
 
+    def explore(self) -> None:
+        """Return nothing, as no kernel is left to look for."""
+
     def extend(self, excess: float, count: int, drop: bool) -> bool:
+        """Add the kernels whose T exceeds lambda by `excess`, at most `count` of them.
+
+        Those of weight 0 make room for them if `drop`. Returns whether any has been added.
+        """
         by_price = np.argsort(-self._prices, kind="stable")
         violating = self._prices[by_price] > self.restricted.multiplier + excess
         joining = np.setdiff1d(by_price[violating], self._chosen, assume_unique=True)[:count]
@@ -173,30 +137,19 @@ class BankColumns(Columns):
         return len(joining) > 0
 
     def certified_gaps(self) -> tuple[float, None]:
+        """Return the relative gap of the last master, by `mklbench.certify`, and no other."""
         machine = replace(self.restricted, weights=self.weights()[0])
         point = PrimalDualPoint.on_bank(self._bank, self._solver.problem.loss, machine)
         return certify.bounds(point, Simplex()).relative_gap, None
 
-    def fall_back(self, tol: float, gap: float) -> bool:
-        svm = InnerSVM(self._bank, self._solver.problem.machine())
-        candidates = joint_method.candidates(self._bank, svm, self._chosen, tol)
-        best = min(candidates, key=lambda candidate: candidate.gap, default=None)
-        if best is None or best.gap >= gap:
-            return False
-        prices = 0.5 * self._bank.quadratic_forms(best.dual_coef)
-        self._chosen = np.arange(self._bank.n_kernels)
-        self.restricted = Restricted(
-            best.weights, best.dual_coef, best.intercept, prices, best.upper
-        )
-        return True
-
     def weights(self) -> tuple[Array, None]:
+        """Return the weights (M,) of the last master."""
         weights = np.zeros(self._bank.n_kernels)
         weights[self._chosen] = self.restricted.weights
         return weights, None
 
 
-class FamilyColumns(Columns):
+class FamilyColumns:
     """Members of a family: the subproblem is a search for local maxima of T.
 
     All is done in the family's own order of parameters, so that the result does not depend on the
@@ -213,11 +166,18 @@ class FamilyColumns(Columns):
     searches : FamilySearches
         How the family is searched.
 
+    Attributes
+    ----------
+    restricted : Restricted
+        The last master.
+
     Raises
     ------
     InputError
         If the box of the family is unbounded, or `start` does not fit.
     """
+
+    restricted: Restricted
 
     def __init__(
         self,
@@ -242,11 +202,16 @@ class FamilyColumns(Columns):
             self._mixture = given._replace(thetas=given.thetas[:, self._order])
 
     def solve_master(self, tol: float) -> None:
+        """Solve the master on the kernels at hand, and set `restricted`."""
         self.restricted = self._master.solve(self._mixture, tol)
         self._mixture = self._mixture._replace(weights=self.restricted.weights)
         self._beyond = None
 
     def slide(self, tol: float) -> None:
+        """Move the kernels with weight to where they are better, and solve the master again.
+
+        Nothing happens where they cannot move, or that was not asked for.
+        """
         before, mixture, known = self.restricted, self._mixture, self._weighted()
         if not self._slide or len(known.weights) == 1 or self._resting:
             self._resting = False
@@ -266,6 +231,7 @@ class FamilyColumns(Columns):
             self._mixture, self.restricted, self._beyond = mixture, before, None
 
     def search(self, thorough: bool) -> float:
+        """Solve the subproblem at the master's alpha, and return the largest T found."""
         a = self.restricted.dual_coef
         self._found = self._search.run(a, self._mixture, thorough)
         if self._slide and self._independent is not None and not thorough:
@@ -274,6 +240,10 @@ class FamilyColumns(Columns):
         return self._found[0].price
 
     def explore(self) -> float | None:
+        """Search once more, in another way, and return the largest T that either search found.
+
+        None where that was not asked for.
+        """
         if self._independent is None:
             return None
         a = self.restricted.dual_coef
@@ -285,6 +255,7 @@ class FamilyColumns(Columns):
         return max(0.5 * float(nonzero @ inside.gram(theta) @ nonzero) for _, theta in rivals)
 
     def extend(self, excess: float, count: int, drop: bool) -> bool:
+        """Add kernels found as `BankColumns.extend` does, twice as many where kernels slide."""
         least = self.restricted.multiplier + excess
         if self._slide:  # there are two searches
             count *= 2
@@ -306,6 +277,10 @@ class FamilyColumns(Columns):
         return len(joining) > 0
 
     def certified_gaps(self) -> tuple[float, float | None]:
+        """Return the relative gaps of the last master, by `mklbench.certify`.
+
+        The first is that of the kernels found, the second that of those of `explore` as well.
+        """
         if self._independent is not None and self._beyond is None:
             self.explore()
         weights, thetas = self._weighted()
@@ -324,6 +299,7 @@ class FamilyColumns(Columns):
         return gap, max(gap, certify.bounds(whole, Simplex()).relative_gap)
 
     def weights(self) -> tuple[Array, Array]:
+        """Return the positive weights (k,) of the last master, and the thetas (k, M)."""
         weights, in_own_order = self._weighted()
         thetas = np.empty_like(in_own_order)
         thetas[:, self._order] = in_own_order
@@ -333,6 +309,9 @@ class FamilyColumns(Columns):
         """Return the kernels of positive weight, their parameters in the family's own order."""
         positive = self._mixture.weights > 0
         return Mixture(self._mixture.weights[positive], self._mixture.thetas[positive])
+
+
+Columns = BankColumns | FamilyColumns
 
 
 def _first_kernel(family: Family, y: Array) -> Mixture:

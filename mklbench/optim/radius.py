@@ -99,6 +99,8 @@ class Radius:
 
     Attributes
     ----------
+    balls : EnclosingBall
+        Its `calls` and `seconds` are those of all balls.
     units : ndarray of shape (M,)
         Weights at which each kernel has a mean squared distance from its mean sample of 1; 0 for
         constant ones.
@@ -113,7 +115,7 @@ class Radius:
         self._bank = bank
         self._diagonals = bank.diagonals()
         n = bank.n_samples
-        self._balls = EnclosingBall(n, _BALL_TOL)
+        self.balls = EnclosingBall(n, _BALL_TOL)
         spreads = self.radii(np.full(n, 1.0 / n))
         varies = spreads > _CONSTANT * np.abs(self._diagonals).mean(axis=1)
         if not varies.any():
@@ -123,22 +125,11 @@ class Radius:
             )
         self.units = np.divide(1.0, spreads, out=np.zeros_like(spreads), where=varies)
 
-    @property
-    def calls(self) -> int:
-        """Number of SVM problems solved for balls."""
-        return self._balls.calls
-
-    @property
-    def seconds(self) -> float:
-        """Wall-clock seconds spent inside LIBSVM for balls."""
-        return self._balls.seconds
-
     def scaled(self, weights: Array) -> InUnitBall:
         """Return weights (M,) in units of the squared radius there."""
         K = self._bank.combine(weights)
-        ball = self._balls.smallest(K)
-        squared = ball.bounds.upper
-        shares = ball.shares
+        shares, bounds = self.balls.smallest(K)
+        squared = bounds.upper
         return InUnitBall(squared, weights / squared, K / squared, shares, self.radii(shares))
 
     def radii(self, beta: Array) -> Array:

@@ -79,10 +79,6 @@ class SVMDual:
         weights = self.signs * alpha
         return np.bincount(self.samples, weights, len(self.direction)).astype(float, copy=False)
 
-    def value(self, alpha: Array, form: float) -> float:
-        """Return p'alpha - 1/2 a' K a for alpha (v,) and the form a' K a."""
-        return float(self.linear @ alpha) - 0.5 * form
-
     def distances(self, decision: Array) -> Array:
         """Return how far each variable (v,) is from its margin, < 0 where it has no loss.
 

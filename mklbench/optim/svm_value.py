@@ -324,9 +324,7 @@ def _checked_weights(name: str, given: float | ArrayLike, n_kernels: int) -> Arr
         )
     refused = weights[~((weights >= 0) & (weights < np.inf))]
     if len(refused):
-        raise InputError(
-            f"{name} has the entry {refused[0]:g}: give weights that are numbers >= 0."
-        )
+        raise InputError(f"{name} has the entry {refused[0]:g}: kernel weights are numbers >= 0.")
     return weights
 
 

@@ -8,15 +8,12 @@ import pytest
 from alignment_problems import (
     centred,
     dense_alignment,
-    indefinite_stack,
     scaled_stack,
-    widths_stack,
 )
 from numpy.testing import assert_allclose
 
 from mklbench import certify
-from mklbench.algorithms import align, alignf
-from mklbench.errors import InputError
+from mklbench.algorithms import alignf
 from mklbench.kernels import PrecomputedBank
 from mklbench.optim.alignment import Alignment
 from mklbench.solution import Solution
@@ -54,27 +51,6 @@ def test_of_equal_kernels_none_is_preferred() -> None:
     assert_allclose(thrice.objective, once.objective, rtol=1e-8)
 
 
-def test_some_kernels_are_not_used() -> None:
-    weights = solve(*widths_stack()).weights
-    assert 0 < np.count_nonzero(weights) < len(weights)
-
-
-def test_is_above_every_kernel_and_align_and_random_weights() -> None:
-    stack, y = scaled_stack()
-    best = solve(stack, y).objective
-    rng = np.random.default_rng(0)
-    others = [*np.eye(6), align.solve(PrecomputedBank(stack), y).weights, *rng.random((200, 6))]
-    assert best > max(dense_alignment(np.tensordot(d, stack, axes=1), y) for d in others)
-
-
-def test_the_semidefinite_problem_is_no_smaller() -> None:
-    """There the weights may be negative as long as the combination is a kernel."""
-    stack, y = widths_stack()
-    value, v = conic_twins.alignment(centred(stack), centred(np.outer(y, y)), semidefinite=True)
-    assert v.min() < -1e-3
-    assert value > solve(stack, y).objective + 1e-4
-
-
 def test_is_the_semidefinite_problem_where_weights_cannot_be_negative() -> None:
     """On kernels u_m u_m' of orthogonal u_m, semidefinite combinations are those with v >= 0."""
     rng = np.random.default_rng(0)
@@ -83,13 +59,6 @@ def test_is_the_semidefinite_problem_where_weights_cannot_be_negative() -> None:
     stack = u[:, :, None] * u[:, None, :]
     value, _ = conic_twins.alignment(centred(stack), centred(np.outer(y, y)), semidefinite=True)
     assert_allclose(solve(stack, y).objective, value, rtol=1e-5)
-
-
-def test_the_target_itself_has_alignment_one() -> None:
-    stack, y = scaled_stack()
-    solution = solve(np.concatenate([stack, np.outer(y, y)[None]]), y)
-    assert_allclose(solution.objective, 1.0)
-    assert_allclose(solution.weights, [0, 0, 0, 0, 0, 0, 1], atol=1e-6)
 
 
 def test_the_combination_does_not_depend_on_the_scales() -> None:
@@ -116,22 +85,6 @@ def test_kernels_that_are_there_twice(programme: str) -> None:
     assert_allclose(ours / np.trace(ours), theirs / np.trace(theirs), atol=1e-8)
 
 
-def test_kernels_that_are_nearly_the_same() -> None:
-    X = np.random.default_rng(0).standard_normal((40, 3))
-    y = np.where(X[:, 0] > 0, 1.0, -1.0)
-    distances = (X[:, None] - X[None]) ** 2
-    gammas = np.geomspace(1e-4, 1.0001e-4, 5)
-    stack = np.exp(-gammas[:, None, None, None] * distances.transpose(2, 0, 1)).reshape(-1, 40, 40)
-    solution = solve(stack, y)
-    assert solution.gap < 1e-5
-    assert solution.objective >= max(dense_alignment(K, y) for K in stack)
-
-
-def test_a_negative_alignment_has_weight_zero() -> None:
-    stack, y = indefinite_stack()
-    assert solve(stack, y).weights[1] == 0
-
-
 class TestSimplexProgramme:
     def test_optimum_of_a_conic_solver(self) -> None:
         stack, y = scaled_stack()
@@ -147,12 +100,6 @@ class TestSimplexProgramme:
         ratios = printed.weights / largest.weights
         assert ratios.max() > 1.05 * ratios.min()
         assert printed.objective < largest.objective
-
-    def test_unknown_programme(self) -> None:
-        with pytest.raises(
-            InputError, match="programme=simples is not known: did you mean simplex"
-        ):
-            solve(*scaled_stack(), programme="simples")
 
 
 def solve_simplex(stack: np.ndarray, y: np.ndarray) -> np.ndarray:

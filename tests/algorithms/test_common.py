@@ -106,23 +106,6 @@ def test_shift_of_the_features(solve: Solver, build: KernelBuilder) -> None:
 
 
 class TestWording:
-    @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf])
-    def test_numbers_that_must_be_positive(
-        self, solve: Solver, build: KernelBuilder, value: float
-    ) -> None:
-        X, y = random_problem(10)
-        for name in {"C", "tol", "svm_tol"} & {*inspect.signature(solve).parameters}:
-            with pytest.raises(InputError, match=f"{name}=.* must be a finite number > 0"):
-                solve(build(X), y, **{name: value})
-
-    def test_numbers_of_the_outer_loop(self, solve: Solver, build: KernelBuilder) -> None:
-        X, y = random_problem(10)
-        parameters = inspect.signature(solve).parameters
-        for name, bad in {"tol": 0.0, "max_iter": 0, "initial_step": -1, "strength": 0}.items():
-            if name in parameters:
-                with pytest.raises(InputError, match=f"{name}={bad} is not accepted"):
-                    solve(build(X), y, **{name: bad})
-
     def test_labels(self, solve: Solver, build: KernelBuilder) -> None:
         X, y = random_problem(10)
         with pytest.raises(InputError, match="y has one class only"):

@@ -57,10 +57,6 @@ class TestLimit:
         y = np.sin(np.arange(40.0))
         assert not svr.solve(PrecomputedBank(stack), y, C=100.0, epsilon=0.01).converged
 
-    @pytest.mark.parametrize("name", ONE_MACHINE)
-    def test_is_not_met_on_ordinary_data(self, name: str) -> None:
-        assert solved(name, C=100.0).converged
-
     def test_estimators_warn_with_a_remedy_they_have(self, unfinished: None) -> None:
         X, y = random_problem(40)
         remedy = "lower C, scale the features or the kernels down, or raise svm_tol"
@@ -93,16 +89,6 @@ class TestRidge:
 
 
 class TestViolation:
-    @pytest.mark.parametrize("C", [0.3, 5.0])
-    @pytest.mark.parametrize("tol", [0.5, 1e-2, 1e-4])
-    def test_libsvm_brings_it_below_its_tolerance(self, C: float, tol: float) -> None:
-        stack, y = random_stack(n=60)
-        K, targets = stack.mean(axis=0), np.sin(3.0 * stack[0, 0])
-        for machine in (SVM(y, C, tol=tol), SVR(targets, C, epsilon=0.05, tol=tol)):
-            a = machine.solve(K).dual_coef
-            assert machine.violation(K @ a, a) <= 1.01 * tol
-            assert machine.is_done(K @ a, a)
-
     @pytest.mark.parametrize("tol", [1e-5, 1e-8])
     def test_what_single_precision_cannot_tell_is_no_failure(self, tol: float) -> None:
         X, y = random_problem(200)

@@ -10,7 +10,6 @@ from conic_twins import root
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from problems import random_problem, random_stack
-from sklearn.datasets import load_breast_cancer
 from sklearn.metrics.pairwise import rbf_kernel
 
 from mklbench.algorithms import easymkl
@@ -111,39 +110,6 @@ def test_constant_kernels_tell_nothing_apart() -> None:
     y = np.resize([1.0, -1.0], 10)
     with pytest.raises(InputError, match="tell no two classes apart"):
         easymkl.solve(PrecomputedBank(np.ones((1, 10, 10))), y, 1.0)
-
-
-@pytest.mark.parametrize("name", ["lam", "final_lam"])
-@pytest.mark.parametrize("value", [-0.1, 1.1, np.nan, "a"])
-def test_lambda_is_a_share(name: str, value: object) -> None:
-    stack, y = random_stack(n=10)
-    with pytest.raises(InputError, match=f"{name}=.* is not accepted: it must be a"):
-        easymkl.solve(PrecomputedBank(stack), y, **{name: value})  # type: ignore[arg-type]
-
-
-@pytest.mark.slow
-def test_weights_and_predictions_are_those_of_mklpy() -> None:
-    """On wdbc with 50 Gaussians; MKLpy's KOMD scales its ridge, which `final_lam` allows for."""
-    algorithms = pytest.importorskip("MKLpy.algorithms")
-    torch = pytest.importorskip("torch")
-    X, codes = load_breast_cancer(return_X_y=True)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    train, test = np.arange(0, 569, 2), np.arange(1, 569, 2)
-    gammas = np.geomspace(1e-3, 1.0, 50)
-    K, cross = (
-        np.array([rbf_kernel(X[rows], X[train], gamma=gamma) for gamma in gammas])
-        for rows in (train, test)
-    )
-    y, lam = np.where(codes[train] > 0, 1.0, -1.0), 0.1
-    theirs = algorithms.EasyMKL(lam=lam).fit([torch.tensor(k) for k in K], torch.tensor(y))
-    c = np.count_nonzero(y > 0) * np.count_nonzero(y < 0) / len(y)
-    ours = easymkl.solve(
-        PrecomputedBank(K), y, lam, final_lam=c * lam / (1 - lam + c * lam), tol=1e-9
-    )
-    assert_allclose(ours.weights, theirs.solution.weights.numpy(), rtol=1e-5)
-    decision = np.tensordot(ours.weights, cross, axes=1) @ ours.dual_coef + ours.intercept
-    said = theirs.predict([torch.tensor(k) for k in cross])
-    assert np.array_equal(np.where(decision > 0, 1.0, -1.0), np.asarray(said))
 
 
 def test_the_machine_and_the_weights_of_mklpy() -> None:

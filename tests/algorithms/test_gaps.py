@@ -21,8 +21,6 @@ from mklbench.solution import Solution
 
 Array = np.ndarray
 
-# Not convex: what it returns is a local minimum, whose `gap` is a KKT residual.
-LOCAL = {"qnpkl"}
 GROUPS = [[0, 3, 1], [4, 2]]
 EPSILON = 0.2
 
@@ -202,8 +200,6 @@ CASES = {
     ),
     "a rule without a gap": Case("simplemkl", simplex, {"tol": 1e-9, "objective_tol": 1e-2}),
 }
-# Two stages, or several machines: their gap is the largest of one.
-TWO_STAGE = ("align", "alignf", "late_fusion")
 
 
 @pytest.mark.parametrize("C", [0.5, 10.0, 1e4])

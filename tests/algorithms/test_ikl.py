@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from itertools import pairwise
-from typing import Any
 
 import conic_twins
 import numpy as np
@@ -15,9 +14,8 @@ from narrowing import present
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem, random_stack
 
-from mklbench import certify, multiclass
-from mklbench.algorithms import ikl, mkl, simplemkl
-from mklbench.certify import Hinge, PrimalDualPoint
+from mklbench import multiclass
+from mklbench.algorithms import ikl, mkl
 from mklbench.errors import InputError
 from mklbench.kernels import (
     Family,
@@ -31,7 +29,6 @@ from mklbench.kernels import (
 from mklbench.optim import kernel_search
 from mklbench.optim.problem import Problem
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver
-from mklbench.penalties.simple import Simplex
 from mklbench.solution import Mixture, Solution
 
 products = partial(product_gaussians, gamma_max=30.0)
@@ -72,13 +69,6 @@ class TestBank:
         assert solution.objective == pytest.approx(optimum.value, rel=1e-4)
         assert solution.thetas is None
 
-    def test_reaches_the_optimum_that_simplemkl_reaches(self) -> None:
-        X, y = random_problem(60)
-        bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
-        ours = ikl.solve(bank, y, C=10.0, tol=1e-4)
-        theirs = simplemkl.solve(bank, y, C=10.0, tol=1e-4)
-        assert ours.objective == pytest.approx(theirs.objective, rel=2e-4)
-
     def test_certifies_itself_with_all_kernels_of_the_bank(self) -> None:
         X, y = random_problem(60)
         bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
@@ -106,15 +96,6 @@ class TestBank:
         optimum = conic_twins.mkl(stack[[0, 2]], y, 1.0)
         assert with_zeros.weights[1] == 0
         assert with_zeros.objective == pytest.approx(optimum.value, rel=1e-4)
-
-    def test_starts_where_it_is_told(self) -> None:
-        X, y = random_problem(60)
-        bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
-        cold = ikl.solve(bank, y, C=10.0, tol=1e-4)
-        warm = ikl.solve(bank, y, C=10.0, tol=1e-4, start=cold.weights)
-        assert warm.n_iter < cold.n_iter
-        assert warm.n_svm_calls < cold.n_svm_calls
-        assert warm.objective == pytest.approx(cold.objective, rel=2e-4)
 
 
 class TestFamily:
@@ -154,27 +135,6 @@ class TestFamily:
             finite = mkl.solve(FamilyBank(family, thetas), y, C=5.0)
             assert solution.objective <= finite.objective * (1 + 2e-3)
 
-    def test_no_sampled_kernel_violates_its_constraint(self) -> None:
-        family, _, solution = solved("products")
-        multiplier = max(price(family, theta, solution) for theta in present(solution.thetas))
-        rng = np.random.default_rng(1)
-        shape = (500, family.n_kernels)
-        logarithmic = 10.0 ** rng.uniform(-3, np.log10(30), shape) * (rng.uniform(size=shape) < 0.5)
-        uniform = rng.uniform(0, 30, shape)
-        for theta in (*logarithmic, *uniform, *family.starts()):
-            excess = price(family, theta, solution) - multiplier
-            assert excess <= 1e-3 * solution.objective
-
-    def test_the_certificate_is_that_of_certify(self) -> None:
-        family, y, solution = solved("products")
-        no_rivals = np.empty((0, family.n_kernels))
-        point = PrimalDualPoint.in_family(
-            family, Hinge(y, 5.0), solution, present(solution.thetas), no_rivals
-        )
-        alone = certify.bounds(point, Simplex())
-        # With the rivals of the last search, the bound is at most this good.
-        assert 0 <= alone.relative_gap <= solution.gap + 1e-12 <= 1e-3
-
     def test_does_not_depend_on_the_order_of_features(self) -> None:
         _, y, there = solved("products")
         order = [2, 0, 3, 1]
@@ -211,15 +171,6 @@ class TestFamily:
         assert papers.converged
         assert papers.objective == pytest.approx(ours.objective, rel=1e-2)
 
-    def test_duplicate_rows_and_constant_features(self) -> None:
-        X, y = random_problem(30)
-        X = np.concatenate([X, X[:20]])
-        X[:, 1] = 7.0
-        y = np.concatenate([y, -y[:10], y[10:20]])  # with contradictory labels
-        solution = ikl.solve(products(X), y, C=100.0)
-        assert solution.converged
-        assert np.isfinite(present(solution.thetas)).all()
-
     @pytest.mark.parametrize("name", FAMILIES)
     def test_a_box_of_one_kernel(self, name: str) -> None:
         X, y = random_problem(40)
@@ -227,11 +178,6 @@ class TestFamily:
         solution = ikl.solve(family, y, C=5.0)
         assert solution.converged
         assert_array_equal(solution.thetas, np.full((1, family.n_kernels), 0.3))
-
-    def test_both_classes_may_weigh_differently(self) -> None:
-        X, y = random_problem(40)
-        solution = ikl.solve(isotropic(X), y, C=5.0, class_weight={1: 0.1}, tol=0.1)
-        assert np.abs(solution.dual_coef[y > 0]).max() <= 0.5 * (1 + 1e-12)
 
 
 @pytest.mark.slow
@@ -264,15 +210,6 @@ def test_products_find_the_features_that_matter() -> None:
     # Beyond 3, kernels only tell single samples apart.
     relevance = solution.weights @ np.minimum(present(solution.thetas), 3.0)
     assert set(np.argsort(-relevance)[:2]) == {0, 1}
-
-
-def test_more_kernels_never_raise_the_optimum() -> None:
-    """isotropic is part of products, and a smaller box part of a larger one."""
-    X, y = random_problem(40)
-    small = ikl.solve(product_gaussians(X, gamma_max=1.0), y, C=5.0).objective
-    one, all_products = (solved(name)[2].objective for name in ("isotropic", "products"))
-    assert all_products <= one * (1 + 1e-3)
-    assert all_products <= small * (1 + 1e-3)
 
 
 class TestWorkingSet:
@@ -335,20 +272,6 @@ class TestBadInput:
         X, y = random_problem(20)
         with pytest.raises(InputError, match=r"set kernel\.gamma_max"):
             ikl.solve(product_gaussians(X), y)
-
-    def test_an_unknown_master(self) -> None:
-        X, y = random_problem(20)
-        with pytest.raises(
-            InputError, match="master=simplmkl is not known: did you mean simplemkl"
-        ):
-            ikl.solve(products(X), y, master="simplmkl")
-
-    @pytest.mark.parametrize("name", ["pricing", "max_iter"])
-    def test_counts(self, name: str) -> None:
-        X, y = random_problem(20)
-        options: dict[str, Any] = {name: 0}
-        with pytest.raises(InputError, match=f"{name}=0 is not accepted"):
-            ikl.solve(products(X), y, **options)
 
     def test_starts(self) -> None:
         X, y = random_problem(20)

@@ -16,10 +16,7 @@ from problems import random_problem, random_stack
 from stronger_search import decrease_by_more_search
 
 import mklbench
-from mklbench import certify
 from mklbench.algorithms import ikl, mkl
-from mklbench.certify import Hinge, PrimalDualPoint
-from mklbench.errors import InputError
 from mklbench.kernels import (
     Family,
     PrecomputedBank,
@@ -28,7 +25,6 @@ from mklbench.kernels import (
     product_gaussians,
 )
 from mklbench.optim.kernel_search import Found, IndependentSearch, KernelSearch
-from mklbench.penalties.simple import Simplex
 from mklbench.solution import Mixture, Solution
 
 Array = NDArray[np.float64]
@@ -123,14 +119,6 @@ class TestGroupsOfFeatures:
         assert solution.converged
         assert decrease_by_more_search(X, y, 1.0, BOX, solution) <= 2e-3
 
-    def test_more_ascents_a_look_end_it_sooner(self) -> None:
-        X, y = self.problem(0)
-        few, many = (ikl.solve(products(X), y, C=1.0, look=look, **SLIDING) for look in (15, 100))
-        assert few.converged
-        assert many.converged
-        assert many.n_iter < 0.9 * few.n_iter
-        assert many.objective == pytest.approx(few.objective, rel=2e-3)
-
 
 def of_two_values(seed: int, n: int = 90, d: int = 8) -> tuple[Array, Array]:
     """Return features of two values, 0 and another, and labels of some of them together."""
@@ -200,25 +188,6 @@ class TestGaps:
         solution = ikl.solve(products(X), y, C=5.0, explore=0)
         assert solution.family_gap is None
         assert solution.converged == (solution.gap <= 1e-3)
-
-    @pytest.mark.slow
-    def test_the_same_twice(self) -> None:
-        X, y = random_problem(40)
-        first, second = (ikl.solve(products(X), y, C=5.0, tol=1e-2) for _ in range(2))
-        assert first.family_gap == second.family_gap
-        assert np.array_equal(present(first.thetas), present(second.thetas))
-
-    def test_one_ascent_is_enough_to_ask(self) -> None:
-        X, y = random_problem(40)
-        solution = ikl.solve(products(X), y, C=5.0, explore=1)
-        assert present(solution.family_gap) >= solution.gap
-
-    def test_a_box_of_one_kernel_has_nothing_beyond(self) -> None:
-        X, y = random_problem(40)
-        family = products(X, gamma_min=0.3, gamma_max=0.3)
-        solution = ikl.solve(family, y, C=5.0)
-        assert solution.converged
-        assert solution.family_gap == pytest.approx(solution.gap, abs=1e-9)
 
 
 def check_equal_samples(seed: int, C: float) -> None:
@@ -355,15 +324,6 @@ class TestCertificate:
         # A climb from the best of the family's own starts ends no lower than it began.
         assert solution.gap >= gap_with(family, y, 5.0, solution, family.starts()) - 1e-5
 
-    def test_is_that_of_certify(self) -> None:
-        X, y = random_problem(60)
-        family = products(X)
-        solution = ikl.solve(family, y, C=5.0)
-        thetas, none = present(solution.thetas), np.empty((0, 4))
-        point = PrimalDualPoint.in_family(family, Hinge(y, 5.0), solution, thetas, none)
-        alone = certify.bounds(point, Simplex()).relative_gap
-        assert alone <= solution.gap + 1e-12 <= present(solution.family_gap) + 2e-12
-
 
 def test_a_bank_has_no_family_gap() -> None:
     """All kernels are priced, so there is nothing beyond them."""
@@ -402,9 +362,3 @@ class TestEstimator:
         with pytest.warns(UserWarning, match=r"gap of up to 1\.2e\+00: raise max_iter or tol"):
             model = mklbench.IKL(C=5.0, max_iter=1).fit(X, y)
         assert model.gap_ < 1e-3
-
-
-def test_refuses_ascents_below_none() -> None:
-    X, y = random_problem(20)
-    with pytest.raises(InputError, match="explore=-1 is not accepted"):
-        ikl.solve(products(X), y, explore=-1)

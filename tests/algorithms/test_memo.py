@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-
 import conic_twins
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from problems import random_problem, random_stack
-from sklearn.svm import SVC
 
 from mklbench.algorithms import gram, memo, svm
 from mklbench.errors import InputError
@@ -136,18 +132,3 @@ def test_limits() -> None:
         memo.solve(PrecomputedBank(np.zeros((2, N, N))), y)
     padded = np.concatenate([stack, np.zeros((1, N, N))])
     assert memo.solve(PrecomputedBank(padded), y).weights[-1] == 0.0
-
-
-def test_the_objective_is_that_of_mklpy() -> None:
-    """Of the paper's first author; its steps lead to no larger one than ours."""
-    algorithms = pytest.importorskip("MKLpy.algorithms")
-    torch = pytest.importorskip("torch")
-    stack, y = small()
-    theirs = algorithms.MEMO(theta=0.3, learner=SVC(), max_iter=10, solver="cvxopt")
-    with contextlib.redirect_stdout(io.StringIO()):
-        found = theirs.fit([torch.tensor(K) for K in stack], torch.tensor(y)).solution
-    mu = np.asarray(found.weights, dtype=float)
-    search = memo._Search(PrecomputedBank(stack), y, 0.3, 0.0, 1e-4, 300)
-    value = search.evaluate(mu / mu.sum()).at(0.3).value
-    assert value == pytest.approx(float(found.objective), rel=1e-3)
-    assert search.maximum().objective >= value * (1 - 1e-4)

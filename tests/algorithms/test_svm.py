@@ -11,7 +11,7 @@ from problems import random_problem, random_stack
 
 from mklbench.algorithms import svm
 from mklbench.errors import InputError
-from mklbench.kernels import PrecomputedBank, feature_gaussians, gaussian, product_gaussians
+from mklbench.kernels import PrecomputedBank, gaussian
 
 
 def test_one_gaussian_is_the_plain_svm() -> None:
@@ -47,19 +47,6 @@ def test_a_constant_kernel_changes_nothing() -> None:
     assert_allclose(here, there, atol=1e-3)
 
 
-def test_a_constant_feature_is_a_factor_one_of_a_product() -> None:
-    X, y = random_problem(40)
-    Z = random_problem(20, seed=4)[0]
-    narrow, wide = product_gaussians(X), product_gaussians(np.column_stack([X, np.full(40, 7.0)]))
-    theta = np.full(4, 0.3)
-    without = svm.solve(narrow, y, weights=theta)
-    solution = svm.solve(wide, y, weights=[*theta, 2.0])
-    there = narrow.cross(theta, Z) @ without.dual_coef + without.intercept
-    new = np.column_stack([Z, np.full(20, 7.0)])
-    here = wide.cross([*theta, 2.0], new) @ solution.dual_coef + solution.intercept
-    assert_allclose(here, there, atol=1e-6)
-
-
 def test_a_coarse_svm_has_an_honest_gap() -> None:
     stack, y = random_stack()
     coarse = svm.solve(PrecomputedBank(stack), y, C=100.0, svm_tol=0.5)
@@ -73,15 +60,3 @@ def test_negative_weights(weights: list[float]) -> None:
     stack, y = random_stack()
     with pytest.raises(InputError, match=r"weights has the entry -.*: kernel weights are .*>= 0"):
         svm.solve(PrecomputedBank(stack), y, weights=weights)
-
-
-def test_weights_of_the_wrong_length() -> None:
-    stack, y = random_stack()
-    with pytest.raises(InputError, match=r"weights has shape \(2,\), but there are 5 kernels"):
-        svm.solve(PrecomputedBank(stack), y, weights=[1.0, 1.0])
-
-
-def test_weights_that_are_nan() -> None:
-    bank = feature_gaussians(np.eye(4))
-    with pytest.raises(InputError, match="weights"):
-        svm.solve(bank, [1, -1, 1, -1], weights=[np.nan, 1, 1, 1])

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import conic_twins
 import numpy as np
 import pytest
 from mixed_norm_groupings import GROUPINGS
 from numpy.testing import assert_allclose
-from problems import no_line_separates, random_problem, random_stack
+from problems import no_line_separates, random_stack
 from reference_problems import reference_problem
 
 from benchmarks.reference import real_samples
 from mklbench.algorithms import mkl, simplemkl, svm, vskl
-from mklbench.errors import InputError
-from mklbench.kernels import Groups, PrecomputedBank, groups_of, product_gaussians, simplemkl_bank
+from mklbench.kernels import Groups, PrecomputedBank, groups_of, simplemkl_bank
 from mklbench.libsvm import Machine, SVMSolution
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective
@@ -115,24 +113,6 @@ class TestWeights:
             conjugate = 1.0 if q == math.inf else q / (q - 1.0)
             assert_allclose((gamma**conjugate).sum(), 1.0, rtol=1e-9)
 
-    def test_follow_the_order_of_the_kernels_and_groups(self) -> None:
-        stack, y = random_stack(n_kernels=6)
-        order = np.array([3, 0, 5, 1, 4, 2])
-        place = np.argsort(order)
-        groups = [[0, 1], [2, 3, 4, 5]]
-        there = vskl.solve(PrecomputedBank(stack, groups), y, C=1.0, tol=1e-4)
-        moved = [[int(place[m]) for m in group] for group in reversed(groups)]
-        here = vskl.solve(PrecomputedBank(stack[order], moved), y, C=1.0, tol=1e-4)
-        assert_allclose(here.objective, there.objective, rtol=1e-4)
-        assert_allclose(here.weights, there.weights[order], atol=1e-2)
-
-    def test_are_sparse_within_groups_and_not_across(self) -> None:
-        stack, y = random_stack(n=60, n_kernels=12)
-        groups = [list(range(6)), list(range(6, 12))]
-        weights = vskl.solve(PrecomputedBank(stack, groups), y, C=0.5, tol=1e-4).weights
-        assert np.count_nonzero(weights > 1e-3 * weights.max()) < 12
-        assert (Groups(groups, 12).sums(weights) > 0).all()
-
     def test_a_group_of_zero_kernels(self) -> None:
         stack, y = random_stack()
         bank = PrecomputedBank(np.concatenate([stack, np.zeros((2, 30, 30))]))
@@ -196,17 +176,6 @@ class TestOracle:
         assert answer.ascents == (1 if q == 1 else len(values))
         assert (np.diff(values) >= -1e-6 * values[-1]).all()
 
-    @pytest.mark.parametrize("q", EXPONENTS)
-    def test_gamma_is_the_best_there_is(self, q: float) -> None:
-        rng = np.random.default_rng(0)
-        D = np.array([3.0, 0.2, 1.0])
-        best = (D / MixedNorm(Groups([[0], [1], [2]], 3), q).best_gamma(D)).sum()
-        conjugate = {1: math.inf, math.inf: 1.0}.get(q) or q / (q - 1.0)
-        for _ in range(500):
-            gamma = rng.uniform(0.01, 1.0, 3)
-            gamma /= power_sum(gamma, conjugate)
-            assert (D / gamma).sum() >= best * (1 - 1e-12)
-
     @pytest.mark.parametrize("q", [2, 3, math.inf])
     def test_few_ascents_are_enough(self, q: float, mirror: Path) -> None:
         """The paper observed at most 4."""
@@ -228,13 +197,6 @@ class TestIterations:
         objectives = [entry["objective"] for entry in solution.history]
         assert solution.objective == pytest.approx(min(objectives), rel=1e-3)
         assert objectives[-1] > 1.01 * solution.objective
-
-    def test_too_few_do_not_pass_for_convergence(self) -> None:
-        stack, y = random_stack()
-        solution = vskl.solve(PrecomputedBank(stack), y, C=100.0, tol=1e-5, max_iter=2)
-        assert not solution.converged
-        assert solution.n_iter == 2
-        assert solution.gap > 1e-5
 
     def test_end_where_libsvm_is_at_its_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Its limit takes a second: a thousand iterations like that would be an hour."""
@@ -258,38 +220,3 @@ class TestIterations:
         assert changes[-1] < 1e-2
         assert (changes[:-1] >= 1e-2).all()
         assert solution.gap > 1e-6
-
-
-class TestBadInput:
-    @pytest.mark.parametrize("q", [0.99, 0, -1, np.nan, "2", None, True])
-    def test_exponent(self, q: object) -> None:
-        stack, y = random_stack()
-        with pytest.raises(InputError, match=r"q=.* is not accepted: VSKL is for q >= 1"):
-            vskl.solve(PrecomputedBank(stack), y, q=q)  # type: ignore[arg-type]
-
-    @pytest.mark.parametrize(
-        ("groups", "message"),
-        [
-            ([[0, 1], [2, 3]], "do not name each of the 5 kernels exactly once"),
-            ([[0, 1, 2], [2, 3, 4]], "do not name each of the 5 kernels exactly once"),
-            ([[0, 1, 2, 3, 4], []], "has an empty group"),
-            ("descriptors", "groups=descriptors is not known: choose one of bank"),
-        ],
-    )
-    def test_groups(self, groups: object, message: str) -> None:
-        stack, y = random_stack()
-        with pytest.raises(InputError, match=message):
-            vskl.solve(PrecomputedBank(stack), y, groups=groups)  # type: ignore[arg-type]
-
-    @pytest.mark.parametrize("name", ["step_size", "objective_tol"])
-    @pytest.mark.parametrize("value", [0.0, -1.0, np.nan])
-    def test_numbers_that_must_be_positive(self, name: str, value: float) -> None:
-        stack, y = random_stack()
-        options: dict[str, Any] = {name: value}
-        with pytest.raises(InputError, match=f"{name}="):
-            vskl.solve(PrecomputedBank(stack), y, **options)
-
-    def test_needs_a_bank(self) -> None:
-        X, y = random_problem()
-        with pytest.raises(InputError, match="vskl needs a bank of kernels"):
-            vskl.solve(product_gaussians(X), y)  # type: ignore[arg-type]

@@ -80,7 +80,7 @@ def test_a_start_without_the_new_kernel_is_refused_with_the_remedy(
     bank: tuple[Bank, Array],
 ) -> None:
     kernels, y = bank
-    with pytest.raises(InputError, match="start .*91 kernels"):
+    with pytest.raises(InputError, match=r"start .*91 kernels"):
         mkl.solve(kernels, y, start=np.ones(kernels.n_kernels - 1))
 
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import conic_twins
+import numpy as np
 import pytest
 
 from benchmarks.families import BOXES, FAMILIES, samples
 from mklbench.algorithms import mkl
+from mklbench.certify import Hinge, PrimalDualPoint, bounds
 from mklbench.kernels import feature_gaussians
+from mklbench.multiclass import decision_function
+from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 
 # Beyond what was seen with several seeds by half, and what is asked of 100,000 samples.
@@ -35,3 +40,32 @@ def test_has_the_optimum_of_the_method_on_gram_matrices(family: str) -> None:
     joint = solved(family, 3_000, tol=2e-5, method="joint")
     grams = solved(family, 3_000, tol=2e-5, method="libsvm")
     assert joint.objective == pytest.approx(grams.objective, rel=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["normal", "heavy tails", "one-hot"])
+def test_has_the_optimum_of_a_conic_solver(family: str) -> None:
+    X, y = samples(family, 300, seed=0)
+    bank = feature_gaussians(X)
+    grams = np.array([bank.combine(unit) for unit in np.eye(bank.n_kernels)])
+    optimum = conic_twins.mkl(grams, y, 10.0).value
+    # `objective` is a dual value at the weights, which is within the gap of the optimum.
+    joint = mkl.solve(bank, y, 10.0, tol=5e-7, method="joint")
+    assert joint.objective == pytest.approx(optimum, rel=1e-6)
+
+
+@pytest.mark.parametrize("family", ["normal", "heavy tails"])
+def test_the_certificate_holds_for_dense_kernels(family: str) -> None:
+    X, y = samples(family, 2_000, seed=0)
+    bank = feature_gaussians(X)
+    found = mkl.solve(bank, y, 10.0, tol=1e-3, method="joint")
+    a = found.dual_coef
+    forms = np.array([a @ bank.combine(unit) @ a for unit in np.eye(bank.n_kernels)])
+    lower = np.abs(a).sum() - 0.5 * forms.max()
+    outputs = decision_function(bank, [found], X) - found.intercept
+    assert found.expansion is not None
+    lengths = bank.row_factors().forms(found.expansion)
+    loss = Hinge(y, 10.0)
+    primal = PrimalDualPoint(loss, found.weights, lengths, outputs, a, found.intercept)
+    upper = bounds(primal, Simplex()).upper
+    assert found.gap == pytest.approx((upper - lower) / upper, rel=1e-4)

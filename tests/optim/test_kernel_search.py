@@ -59,22 +59,6 @@ class TestSearch:
             assert (theta <= family.upper).all()
             assert price == pytest.approx(0.5 * y @ family.gram(theta) @ y, rel=1e-4)
 
-    def test_leaves_the_kernels_at_hand_as_they_are(self) -> None:
-        X, y = random_problem(40)
-        thetas = np.random.default_rng(0).uniform(0, 3.0, (5, 4))
-        known = Mixture(np.full(5, 0.2), thetas.copy())
-        IndependentSearch(products(X), 3).run(y, known)
-        np.testing.assert_array_equal(known.thetas, thetas)
-
-    def test_starts_elsewhere_each_time(self, begun: list[np.ndarray]) -> None:
-        X, y = random_problem(40)
-        known = Mixture(np.ones(1), products(X).scales()[:1])
-        search = IndependentSearch(products(X), 3)
-        for _ in range(2):
-            search.run(y, known)
-        first, second = np.split(np.array(begun), 2)
-        assert not np.array_equal(first, second)
-
     def test_starts_beside_those_at_hand_at_sparse_ones_and_at_the_lower_end(
         self, begun: list[np.ndarray]
     ) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import conic_twins
 import numpy as np
 import pytest
-from certificates import svm_bounds
 from numpy.testing import assert_allclose
 from problems import random_stack
 
@@ -150,14 +149,6 @@ class TestModelAndObjective:
             assert np.linalg.eigvalsh(K - np.outer(g, g))[0] > -1e-10 * np.trace(K)
             assert np.linalg.eigvalsh(K - 1.01 * np.outer(g, g))[0] < -1e-6
 
-    def test_value(self, case: Problem) -> None:
-        at = case.expansion()
-        expected = conic_twins.svm(at.K, at.dual.signs, at.dual.upper).value
-        model = conic_twins.svm(model_kernel(at, at.weights), at.dual.signs, at.dual.upper)
-        assert model.value == pytest.approx(expected, rel=1e-7)
-        a = at.dual_coef
-        assert np.abs(a).sum() - 0.5 * a @ at.K @ a == pytest.approx(expected, rel=1e-7)
-
     def test_gradient(self, case: Problem) -> None:
         """It is -1/2 (g_m' a)^2 = -1/2 a' K_m a, and that is how the model's value changes."""
         at = case.expansion()
@@ -197,15 +188,6 @@ class TestModelAndObjective:
             assert scale > 0
             assert_allclose(model, exact, atol=2e-3 * scale)
 
-    def test_is_another_function_away_from_its_weights(self) -> None:
-        at = PROBLEMS["C=1"].expansion()
-        away = np.full(N_KERNELS, 1.0 / N_KERNELS)
-        model = conic_twins.svm(model_kernel(at, away), at.dual.signs, at.dual.upper).value
-        exact = conic_twins.svm(
-            np.tensordot(away, PROBLEMS["C=1"].stack, 1), at.dual.signs, at.dual.upper
-        ).value
-        assert model != pytest.approx(exact, rel=1e-3)
-
 
 class TestMinimiser:
     def test_equals_a_conic_solver(self, case: Problem) -> None:
@@ -218,36 +200,6 @@ class TestMinimiser:
             prediction.dual_coef, at.dual.signs * best.alpha, atol=1e-3 * best.alpha.max()
         )
         assert_allclose(prediction.weights, best.multipliers / best.tau, atol=1e-3)
-
-    def test_its_weights_minimise_the_svm_of_the_model(self, case: Problem) -> None:
-        at = case.expansion()
-        prediction = local_model.minimise(at, all_rows(at), TOL)
-        expected = model_programme(at).value
-        there = conic_twins.svm(model_kernel(at, prediction.weights), at.dual.signs, at.dual.upper)
-        assert there.value == pytest.approx(expected, rel=1e-6)
-        rng = np.random.default_rng(0)
-        for other in (at.weights, *rng.dirichlet(np.ones(N_KERNELS), 3)):
-            value = conic_twins.svm(model_kernel(at, other), at.dual.signs, at.dual.upper).value
-            assert value >= there.value * (1 - 1e-7)
-
-    def test_the_svm_it_expects_is_certified_with_its_weights(self, case: Problem) -> None:
-        at = case.expansion()
-        prediction = local_model.minimise(at, all_rows(at), TOL)
-        bounds = svm_bounds(
-            model_kernel(at, prediction.weights),
-            at.dual.signs,
-            prediction.dual_coef,
-            prediction.intercept,
-            at.dual.upper,
-        )
-        assert bounds.relative_gap < 1e-6
-
-    def test_its_dual_value_bounds_the_optimum_of_mkl(self, case: Problem) -> None:
-        at = case.expansion()
-        a = local_model.minimise(at, all_rows(at), TOL).dual_coef
-        lower = np.abs(a).sum() - 0.5 * np.einsum("i,mij,j->m", a, case.stack, a).max()
-        best = conic_twins.mkl(case.stack, case.y, case.upper).value
-        assert lower <= best * (1 + 1e-8)
 
     def test_weights_of_kernels_that_are_not_wanted_are_exactly_zero(self) -> None:
         at = PROBLEMS["C=0.3"].expansion()
@@ -333,11 +285,3 @@ class TestRows:
         assert kept.all()
         best = model_programme(at, rows)
         assert dual_value(at, prediction.dual_coef) == pytest.approx(best.value, rel=1e-6)
-
-    def test_samples_that_stay_at_their_bounds_are_not_needed(self, case: Problem) -> None:
-        at = case.expansion()
-        whole = local_model.minimise(at, all_rows(at), TOL)
-        rows = free_alpha(at) | (np.abs(whole.dual_coef - at.dual_coef) > 0)
-        part = local_model.minimise(at, rows, TOL)
-        assert_allclose(part.weights, whole.weights, atol=1e-4)
-        assert_allclose(part.dual_coef, whole.dual_coef, atol=1e-4 * at.dual.upper.max())

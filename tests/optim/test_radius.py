@@ -40,36 +40,12 @@ def test_the_gradient_is_that_of_differences() -> None:
     assert_allclose(at.gradient(c), linear, rtol=1e-3, atol=1e-6)
 
 
-def test_is_convex() -> None:
-    stack, _ = random_stack(n=30)
-    ball = Radius(PrecomputedBank(stack))
-    rng = np.random.default_rng(0)
-    for _ in range(10):
-        first, second = rng.random((2, len(stack)))
-        middle = ball.scaled(0.5 * (first + second)).squared_radius
-        ends = ball.scaled(first).squared_radius + ball.scaled(second).squared_radius
-        assert middle <= 0.5 * ends * (1 + 1e-6)
-        assert first @ ball.scaled(second).radii <= ball.scaled(first).squared_radius * (1 + 1e-6)
-
-
 def test_constant_kernels_have_none() -> None:
     stack, _ = random_stack(n=20)
     padded = np.concatenate([stack, np.ones_like(stack[:1])])
     assert Radius(PrecomputedBank(padded)).units[-1] == 0
     with pytest.raises(InputError, match="all 1 kernels are constant"):
         Radius(PrecomputedBank(np.ones((1, 5, 5))))
-
-
-def test_a_search_ends_at_its_limit() -> None:
-    seen = []
-
-    def evaluate(u: Array) -> tuple[float, Array]:
-        seen.append(u)
-        share = u / u.sum()
-        return 1.0 + share @ share, (2 * share - 2 * (share @ share)) / u.sum()
-
-    radius.minimise(evaluate, np.array([1.0, 2.0, 3.0]), 4)
-    assert len(seen) == 4
 
 
 @pytest.mark.parametrize("first", [0, 3])

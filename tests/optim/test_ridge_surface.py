@@ -101,14 +101,3 @@ def test_grid() -> None:
         assert_allclose(values[i, j], value(stack, y, weights, 2))
         smallest = np.linalg.eigvalsh(hessian(linear_features(X), y, weights, LAM))[0]
         assert_allclose(curvatures[i, j], smallest)
-
-
-def test_is_concave_near_zero_and_falls_from_there() -> None:
-    """Figure 1: the maximum is at mu = 0."""
-    X, y = random_problem(40, 2)
-    values, curvatures = on_grid(linear_features(X), y, np.linspace(0.0, 1.0, 6), 10.0)
-    assert values[0, 0] == values.max()
-    assert_allclose(values[0, 0], y @ y / 10.0)
-    assert curvatures[0, 0] < 0
-    for axis in (0, 1):
-        assert (np.diff(values, axis=axis) <= 0).all()

@@ -83,15 +83,6 @@ def test_a_box_of_one_kernel_leaves_it_there() -> None:
     np.testing.assert_array_equal(slid.thetas, known.thetas)
 
 
-def test_samples_far_out_slide_by_differences() -> None:
-    X, y = random_problem(60)
-    X[0] *= 1e8
-    family = products(X)
-    known = kernels_of(family)
-    slid = slide(family, SVM(y, 2.0), known, 8, 1e-6)
-    assert value(family, y, 2.0, slid) < value(family, y, 2.0, known)
-
-
 class TestMerged:
     def test_kernels_that_differ_by_less_than_a_thousandth_are_one_and_j_stays(self) -> None:
         X, y = random_problem(60)
@@ -119,16 +110,6 @@ def test_sliding_takes_fewer_rounds_to_an_optimum_as_low() -> None:
     assert slid.converged
     assert slid.objective <= still.objective * (1.0 + 2e-3)
     assert slid.n_iter < 0.7 * still.n_iter
-
-
-def test_on_a_bank_nothing_slides() -> None:
-    from mklbench.kernels import feature_gaussians
-
-    X, y = random_problem(60)
-    bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
-    first, second = (ikl.solve(bank, y, C=5.0, slide=iterations) for iterations in (0, 8))
-    assert first.objective == second.objective
-    np.testing.assert_array_equal(first.weights, second.weights)
 
 
 @pytest.mark.slow

@@ -8,17 +8,11 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from problems import random_problem
 
 from mklbench.optim import svm_dual
 from mklbench.optim.svm_dual import SVMDual
 
 Array = np.ndarray
-
-
-def targets(n: int = 30, seed: int = 0) -> Array:
-    X, _ = random_problem(n, 5, seed)
-    return np.sin(2.0 * X[:, 0]) + X[:, 1] ** 2
 
 
 def of_classes(seed: int) -> SVMDual:
@@ -57,15 +51,6 @@ class TestEveryDual:
         a = np.random.default_rng(seed).standard_normal(9)
         a = dual.dual_coef(dual.alpha(a))
         assert_array_equal(dual.dual_coef(dual.alpha(a)), a)
-
-    def test_dual_value_is_that_of_the_loss(
-        self, make: Callable[[int], SVMDual], seed: int
-    ) -> None:
-        dual = make(seed)
-        alpha = dual.alpha(np.random.default_rng(seed).standard_normal(9))
-        assert dual.value(alpha, 0.4) + 0.2 == pytest.approx(
-            dual.loss(0.0).dual_value(dual.dual_coef(alpha))
-        )
 
     def test_largest_sum(self, make: Callable[[int], SVMDual], seed: int) -> None:
         dual = make(seed)
