@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from faults.ground import Ground
-from mklbench.experiments.checksum import DamagedError, read_verified
+from mklbench.experiments.files import DamagedError, read_verified
 
 Damage = Callable[[Path, Random], None]
 

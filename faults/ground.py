@@ -23,7 +23,7 @@ import psutil
 
 from faults.tally import Tally
 from mklbench import cli
-from mklbench.experiments.checksum import DamagedError, verified
+from mklbench.experiments.files import DamagedError, verified
 from mklbench.experiments.run import Run
 from mklbench.experiments.run_checks import check_run
 

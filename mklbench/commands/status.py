@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from mklbench import terminal
 from mklbench.experiments.execution import slurm
-from mklbench.experiments.execution.overview import RunOverview, overview
+from mklbench.experiments.progress import RunOverview, overview
 from mklbench.experiments.rows import choices_of, differences
 from mklbench.experiments.store import Store
 

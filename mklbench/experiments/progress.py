@@ -1,18 +1,22 @@
-"""What a run says of its progress: a bar on a terminal, lines in a log, or nothing. On stderr."""
+"""How far runs are: what they say on stderr (a bar, lines or nothing), and what a store knows."""
 
 from __future__ import annotations
 
 import math
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Any, TextIO, TypeVar
 
 from mklbench.errors import from_own_code_on
+from mklbench.experiments.execution.lock import Owner, holder
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
 from mklbench.experiments.run import Run
+from mklbench.experiments.store import Store, asked_splits, number_in
 
 _Item = TypeVar("_Item")
 
@@ -66,12 +70,8 @@ class Lines(Progress):
         self._n_ended = n_done = n_splits - (len(steps) - n_selections)
         self._started = self._last = time.monotonic()
         n_runs = len({step.run.key for step in steps})
-        heading = f"{_count(n_runs, 'run')}, {_count(n_splits, 'split')}"
-        if n_done:
-            heading += f", {n_done} of them done before"
-        if n_selections:
-            heading += f", and {_count(n_selections, 'selection')} of hyperparameters"
-        self._begin(heading, n_selections)
+        before = f", {n_done} of them done before" if n_done else ""
+        self._begin(f"{_count(n_runs, 'run')}, {_count(n_splits, 'split')}{before}", n_selections)
 
     def step_ended(self, step: Step, record: Record | None) -> None:
         self._n_taken += 1
@@ -184,3 +184,68 @@ def duration(seconds: float) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class RunOverview:
+    """How far a run is.
+
+    Attributes
+    ----------
+    directory : Path
+        Of its records; its name ends in the key of the run.
+    config : mapping or None
+        Of the run; None if it is not known.
+    n_splits : int
+        How many were asked for, as far as is known.
+    done : list of int
+        The splits that have a result.
+    running : dict of str to Owner
+        Who has which step in hand, by its name: ``split-003``.
+    failed : dict of int to Record
+        By split the record of a failure or a timeout that nobody tries again just now.
+    """
+
+    directory: Path
+    config: Mapping[str, Any] | None
+    n_splits: int
+    done: list[int]
+    running: dict[str, Owner]
+    failed: dict[int, Record]
+
+    @property
+    def n_waiting(self) -> int:
+        """How many splits have neither ended nor begun."""
+        ended = {*self.done, *self.failed}
+        begun = {number_in(Path(name)) for name in self.running if name.startswith("split-")}
+        return self.n_splits - len(ended | begun)
+
+
+def overview(store: Store) -> list[RunOverview]:
+    """Return how far each run of a store is, in the order of their names.
+
+    Raises
+    ------
+    InputError
+        If what is there is no directory.
+    """
+    store.check()
+    return [_overview(store, directory) for directory in store.directories()]
+
+
+def _overview(store: Store, directory: Path) -> RunOverview:
+    # A lock is released when the record is there: the other way round neither might be seen.
+    paths = sorted(directory.glob("[!.]*-*.lock"))
+    locks = {path.stem: holder(path) for path in paths}
+    records = {record.split: record for record in store.records_in(directory)}
+    config = store.described_config(directory)
+    done = [split for split, record in records.items() if record.is_done]
+    ended = {f"split-{split:03d}" for split in done}  # whose locks are about to be released
+    running = {name: owner for name, owner in locks.items() if owner and name not in ended}
+    failed = {
+        split: record
+        for split, record in records.items()
+        if not record.is_done and f"split-{split:03d}" not in running
+    }
+    n_splits = max([asked_splits(config), *(split + 1 for split in records)])
+    return RunOverview(directory, config, n_splits, done, running, failed)

@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Final, Literal
 
 from mklbench.errors import first_line
-from mklbench.experiments.checksum import SCHEMA, DamagedError
+from mklbench.experiments.files import SCHEMA, DamagedError
 
 DONE: Final = "done"
 Ended = Literal["done", "failed", "timeout"]

@@ -14,8 +14,14 @@ from typing import Any, Literal
 
 from mklbench.data.files import unpack
 from mklbench.errors import InputError
-from mklbench.experiments.checksum import DamagedError, verified, warn_damaged, with_checksum
-from mklbench.experiments.files import read_regular, reason
+from mklbench.experiments.files import (
+    DamagedError,
+    read_regular,
+    reason,
+    verified,
+    warn_damaged,
+    with_checksum,
+)
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.run import Run
 from mklbench.grids import at_ends
@@ -231,11 +237,9 @@ def read_records(path: Path | str) -> list[Record]:
         try:
             records.append(Record.from_json(verified(line, is_checked=is_checked)))
         except DamagedError as error:
-            damaged.append((number, str(error)))
+            damaged.append(f"line {number}: {error}")
     if damaged:
-        number, why = damaged[0]
-        more = f", and so for {len(damaged) - 1} more" if len(damaged) > 1 else ""
-        warn_damaged(Path(path), f"line {number}: {why}{more}")
+        warn_damaged(Path(path), f"{damaged[0]}; {len(damaged)} lines in all")
     return records
 
 

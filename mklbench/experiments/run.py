@@ -53,7 +53,7 @@ class Run:
         self.n_splits: int = self._number_of_splits()
         self.config = self.config.with_values({"split.n_splits": self.n_splits})
         self.algo, self.kernel, self.data = (
-            str(group["name"]) for group in (config.algo, config.kernel, config.data)
+            str(group.get("name")) for group in (config.algo, config.kernel, config.data)
         )
         self.search, self.metrics = config.search.name, config.metrics
         self.label = f"{self.algo}-{self.kernel}-{self.data}"

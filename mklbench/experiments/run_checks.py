@@ -65,15 +65,11 @@ def _check_regression(run: Run) -> None:
             f"algo={run.algo} needs classes, and data={run.data} has real numbers to "
             "predict: choose an algorithm for regression, such as algo=krr."
         )
-    for option, asked, remedy in (
-        ("split.stratified=true", run.config.split.stratified, "set split.stratified=false"),
-        ("search.score=accuracy", run.config.search.score == "accuracy", "leave it out"),
-    ):
-        if asked:
-            raise InputError(
-                f"{option} needs classes, and data={run.data} has real numbers to predict: "
-                f"{remedy}."
-            )
+    if run.config.split.stratified or run.config.search.score == "accuracy":
+        raise InputError(
+            f"split.stratified=true and search.score=accuracy need classes, and data={run.data} "
+            "has real numbers to predict: leave them out, or set split.stratified=false."
+        )
 
 
 def _check_scores(run: Run) -> None:
@@ -144,11 +140,8 @@ def _check_own_rows(run: Run, builder: Any) -> None:
 
 def _named(run: Run) -> str:
     """Return what a user's own data are called, as they were given."""
-    data = run.config.data
-    if "id" in data:
-        return f"data.id={data['id']}"
-    paths = data["path"] if isinstance(data["path"], list) else [data["path"]]
-    return f"data.path={','.join(paths)}"
+    path = run.config.data["path"]
+    return f"data.path={','.join(path) if isinstance(path, list) else path}"
 
 
 @lru_cache(maxsize=64)
@@ -178,9 +171,7 @@ def _check_fits(run: Run, split: int, jobs: int, builder: Any) -> None:
     kernels = "" if n_kernels is None else f" (M = {n_kernels} kernels)"
     each = f" for each of {jobs} processes" if jobs > 1 else ""
     fewer = f"split.n_train={short.fitting}"
-    if run.fixed_splits is not None:
-        fewer = f"split.path to a file with parts of {short.fitting} rows"
-    elif run.config.split.test_fraction is not None:
+    if run.config.split.test_fraction is not None:
         fewer = f"split.test_fraction=null {fewer} split.n_test={n_test}"
     remedy = (
         f"about n = {short.fitting} rows fit: set {fewer}{' or jobs=1' * (jobs > 1)}, or choose "

@@ -3,7 +3,7 @@
 Where the splits of a run share their hyperparameters, each selection has a file as well.
 
 Several processes, also on several machines, may use one store at once: files appear by an atomic
-rename, a finished split is never replaced, and what is damaged (`mklbench.experiments.checksum`)
+rename, a finished split is never replaced, and what is damaged (`mklbench.experiments.files`)
 counts as missing and is named.
 """
 
@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from mklbench.errors import InputError
 from mklbench.experiments import files
-from mklbench.experiments.checksum import DamagedError, read_verified, warn_damaged, with_checksum
+from mklbench.experiments.files import DamagedError, read_verified, warn_damaged, with_checksum
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import RecordSource, RunRecords, shared_selections
 from mklbench.experiments.run import Run

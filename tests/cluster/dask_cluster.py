@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import engines
-import psutil
 
 PACKAGES = ("dask", "distributed")
 HOST = "127.0.0.1"
@@ -99,22 +97,6 @@ class DaskCluster:
             name, "worker", self.address, "--name", name, "--nthreads", "1",
             "--memory-limit", self.memory, "--local-directory", str(self.directory),
         )  # fmt: skip
-
-    def worker(self, name: str) -> psutil.Process:
-        """Return the process of a worker, to be sent signals."""
-
-        def processes() -> list[psutil.Process]:
-            children = psutil.Process(self._started[name].pid).children()
-            return [child for child in children if "--multiprocessing-fork" in child.cmdline()]
-
-        engines.wait_for(lambda: bool(processes()), f"no process of {name} was there")
-        return processes()[0]
-
-    def lose_worker(self, name: str) -> None:
-        """Kill a worker for good, as if its machine was lost."""
-        worker = self.worker(name)
-        self._kill(name)
-        engines.send(worker, signal.SIGKILL)
 
     def wait_for_workers(self) -> None:
         """Return when the scheduler knows as many workers as there should be."""

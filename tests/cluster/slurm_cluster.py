@@ -26,9 +26,6 @@ CLUSTER = "mklbench"
 NODE = "localhost"
 PROGRAMS = ("munged", "mariadb-install-db", "mariadbd", "slurmdbd", "slurmctld", "slurmd", "srun")
 
-# Where libslurm is, of which `run_out_of_memory` calls a function.
-LIBRARIES = "usr/lib/*/slurm*/libslurmfull.so"
-
 SLURM_CONF = """\
 ClusterName={cluster}
 SlurmctldHost={node}(127.0.0.1)
@@ -86,14 +83,6 @@ StorageType=accounting_storage/mysql
 StorageHost=localhost
 StorageUser=root
 StorageLoc=slurm
-"""
-
-# What slurmstepd tells slurmctld when cgroups killed a job: 253 is its SIG_OOM.
-REPORT_OUT_OF_MEMORY = """\
-import ctypes, sys
-slurm = ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)
-slurm.slurm_init(None)
-sys.exit(slurm.slurm_complete_job(ctypes.c_uint32(int(sys.argv[2])), ctypes.c_uint32(253)))
 """
 
 
@@ -171,33 +160,9 @@ class SlurmCluster:
         """Return the state of a job, as squeue calls it, such as FAILED."""
         return self.client("squeue", "-h", "-t", "all", "-j", job, "-o", "%T")
 
-    def processes_of(self, job: str) -> list[psutil.Process]:
-        """Return the processes that run in a job: its script, srun and the program, oldest first.
-
-        Parameters
-        ----------
-        job
-            Its number, or that of an array and the index in it, `33_0`.
-        """
-        inside = engines.living_with({**self.variables, "SLURM_JOB_ID": self._number(job)})
-        return sorted(inside, key=lambda process: (process.create_time(), process.pid))
-
     def run_out_of_time(self, job: str) -> None:
         """Move the time limit of a job to now; slurmctld ends it within 30 s, as it always does."""
         self.client("scontrol", "update", f"jobid={job}", "EndTime=now")
-
-    def run_out_of_memory(self, job: str) -> None:
-        """Report a job as one that was out of memory, in the way that needs cgroups to happen.
-
-        A job that takes more than its `--mem` is killed without this, but is then FAILED.
-        """
-        library = next(Path("/").glob(LIBRARIES))
-        command = [sys.executable, "-c", REPORT_OUT_OF_MEMORY, str(library), self._number(job)]
-        subprocess.run(command, env={**os.environ, **self.variables}, check=True, timeout=60)
-
-    def _number(self, job: str) -> str:
-        """Return what a job finds in SLURM_JOB_ID."""
-        return self.client("squeue", "-h", "-t", "all", "-j", job, "-o", "%A")
 
     def _processes(self) -> list[psutil.Process]:
         """Return the daemons, and what runs in jobs: these have the environment of the client."""

@@ -22,8 +22,8 @@ from mklbench.cli import main
 from mklbench.commands.reproduce import print_positions, reproduce
 from mklbench.commands.show import table as print_table
 from mklbench.errors import InputError
-from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.execution.plan import run_all
+from mklbench.experiments.files import with_checksum
 from mklbench.experiments.records import RecordFile
 from mklbench.experiments.run import Run
 from mklbench.experiments.run_checks import check_run

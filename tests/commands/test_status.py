@@ -14,11 +14,11 @@ from experiment_fakes import TINY, fake_configs, fake_run, tiny_run
 from narrowing import present
 
 from mklbench import cli
-from mklbench.experiments.checksum import with_checksum
 from mklbench.experiments.execution.lock import Locks, owner_of
 from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.files import with_checksum
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
@@ -124,7 +124,7 @@ def test_an_empty_store_is_said_in_one_sentence(
     assert "results_dir=store is no directory" in capsys.readouterr().err
 
 
-@pytest.mark.filterwarnings("ignore::mklbench.experiments.checksum.DamagedRecordWarning")
+@pytest.mark.filterwarnings("ignore::mklbench.experiments.files.DamagedRecordWarning")
 @pytest.mark.parametrize("content", ["", "{}", '{"schema": 1}', '{"schema": 1, "config": [3]}'])
 def test_damaged_files_count_as_missing(
     store: Store, capsys: pytest.CaptureFixture[str], content: str

@@ -66,9 +66,3 @@ def test_a_record_has_the_course_of_its_fit(algo: str) -> None:
     content = record.to_json()
     assert len(json.dumps(content["descent"])) < 1000
     assert Record.from_json(json.loads(json.dumps(content))) == record
-
-
-def test_one_svm_has_no_course() -> None:
-    record = run_split(tiny_run(), 0)
-    assert record.svm_calls == 1
-    assert record.descent is None

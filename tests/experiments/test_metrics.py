@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment_fakes import TINY, three_classes, tiny_run
+from experiment_fakes import three_classes, tiny_run
 from narrowing import present
 from numpy.testing import assert_array_equal
 from sklearn.metrics import roc_auc_score
 
-import mklbench
 from mklbench import cli, multiclass, scoring
 from mklbench import config as configs
 from mklbench.data.preprocessing import fit_scaling
@@ -63,11 +62,6 @@ def test_a_run_without_metrics_is_the_run_that_it_was() -> None:
     measured = run_split(tiny_run(ASKED), 0)
     assert measured.accuracy == run_split(plain, 0).accuracy
     assert measured.objective == run_split(plain, 0).objective
-
-
-def test_a_single_name_needs_no_brackets_and_none_counts_twice() -> None:
-    assert tiny_run("metrics=roc_auc").metrics == ("roc_auc",)
-    assert tiny_run("metrics=[f1,roc_auc,f1]").metrics == ("f1", "roc_auc")
 
 
 def test_support_vectors_and_evaluations_are_counted() -> None:
@@ -127,15 +121,6 @@ def test_rows_and_summaries_have_a_column_a_score() -> None:
     assert csv_text(results[1:]).splitlines()[0] == ",".join(COLUMNS)
 
 
-def test_frames_have_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    run = ["run", *TINY, "algo=svm", ASKED, "results_dir=store", "progress=none"]
-    assert cli.main([*run, "split.n_splits=2"]) == 0
-    frame = mklbench.records(store="store")
-    assert frame.roc_auc.dtype == "float64"
-    assert frame.roc_auc.between(0.5, 1.0).all()
-
-
 def test_a_table_has_its_runs_measured_by_what_it_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,15 +169,6 @@ def test_the_size_of_a_model_is_that_of_the_pickle_of_what_predicts(of: tuple[st
     # At least a coefficient and a feature of each support vector, each a number of 8 bytes.
     assert present(scores["model_bytes"]) > 2 * 8 * present(record.n_support)
     assert Record.from_json(record.to_json()) == record
-
-
-def test_the_size_stands_in_summaries_and_tables() -> None:
-    run = tiny_run("metrics=model_bytes")
-    result = RunRecords(run, [run_split(run, 0)])
-    size = present(present(result.records[0].scores)["model_bytes"])
-    assert f" {size:.0f} " in summary([result])
-    assert METRICS["model_bytes"].heading == "model size kB"
-    assert METRICS["model_bytes"].value(result.records[0]) == pytest.approx(size / 1000)
 
 
 def test_every_scorer_is_a_metric_of_tables() -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from experiment_fakes import tiny_run
 
-from mklbench.experiments.checksum import verified, with_checksum
 from mklbench.experiments.evaluation import run_split
+from mklbench.experiments.files import verified, with_checksum
 from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE, provenance
 from mklbench.experiments.record import Record
 
@@ -37,24 +34,8 @@ def test_on_one_machine_a_record_says_neither_node_nor_job() -> None:
     assert provenance().keys() == recorded["provenance"].keys()
 
 
-def test_a_variable_that_is_set_to_nothing_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not {"node", "job"} & in_job(monkeypatch, node="", job="").provenance.keys()
-
-
 def test_a_job_says_where_it_ran_and_the_record_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
     record = in_job(monkeypatch)
     assert (record.provenance["node"], record.provenance["job"]) == ("n07", "12_3")
     assert record.cpu == record.provenance["cpu"]
     assert Record.from_json(verified(with_checksum(record.to_json()).encode())) == record
-
-
-def test_a_child_process_says_what_its_job_has_set() -> None:
-    code = "import mklbench.experiments.provenance as p; print(p.provenance()['node'])"
-    finished = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {NODE_VARIABLE: "n08", JOB_VARIABLE: "4"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert finished.stdout == "n08\n"

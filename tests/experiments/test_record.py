@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from experiment_fakes import tiny_run
 
-from mklbench.experiments.checksum import DamagedError, verified, with_checksum
 from mklbench.experiments.evaluation import run_split, unfinished
+from mklbench.experiments.files import DamagedError, verified, with_checksum
 from mklbench.experiments.record import Record, Selection
 
 RECORDED = sorted((Path(__file__).parents[2] / "results" / "records").glob("*.jsonl"))
@@ -62,12 +62,6 @@ def test_of_a_split_that_failed_every_result_is_stated_as_none() -> None:
     assert Record.from_json(json.loads(json.dumps(content))) == failed
 
 
-def test_of_an_error_of_several_lines_the_first_is_the_reason(done: Record) -> None:
-    failed = unfinished(tiny_run(), 0, "failed", "RuntimeError: I fail\non two lines")
-    assert failed.reason == "RuntimeError: I fail"
-    assert done.reason == ""
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -79,18 +73,6 @@ def test_of_an_error_of_several_lines_the_first_is_the_reason(done: Record) -> N
 def test_what_is_no_record_is_refused(done: Record, change: dict[str, Any], said: str) -> None:
     with pytest.raises(DamagedError, match=f"^{said}$"):
         Record.from_json({**done.to_json(), **change})
-
-
-def test_shared_selections_are_read_from_older_records_too(done: Record) -> None:
-    listed = [
-        {"split": 0, "params": {"algo.C": 1}, "accuracy": 0.5, "seconds": 2.0},
-        {"split": 4, "params": {}, "accuracy": None, "seconds": 3.0, "rmse": 0.25},
-    ]
-    assert done.shared_selections == {}
-    assert replace(done, selections=listed).shared_selections == {
-        0: Selection({"algo.C": 1}, 0.5, 2.0),
-        4: Selection({}, None, 3.0, 0.25),
-    }
 
 
 @pytest.mark.parametrize("kind", [Record, Selection])

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from experiment_fakes import TINY
 from narrowing import present
 
 from mklbench import kernels
@@ -46,14 +45,6 @@ def test_the_recorded_rmse_is_that_of_the_plain_way(tmp_path: Path) -> None:
         assert record.svm_calls == 0
 
 
-def test_a_search_says_what_it_found(tmp_path: Path) -> None:
-    result = ran(tmp_path, "search=ridge", "search.folds=3", "kernel=linear_features")
-    for record in result.records:
-        assert set(present(record.params)) == {"algo.lam"}
-        assert record.search_accuracy is None
-        assert 0 < present(record.search_rmse) < 1
-
-
 def test_a_regression_is_shown_by_its_rmse(tmp_path: Path) -> None:
     result = ran(tmp_path)
     heading, _, line = summary([result]).splitlines()
@@ -67,23 +58,12 @@ def test_a_regression_is_shown_by_its_rmse(tmp_path: Path) -> None:
     assert float(rows[0]["rmse"]) == result.records[0].rmse
 
 
-def test_classes_are_shown_as_before(tmp_path: Path) -> None:
-    (result,) = run_all([Run.from_overrides([*TINY, "algo=svm"])], Store(tmp_path))
-    heading = summary([result]).splitlines()[0]
-    assert "accuracy %" in heading
-    assert "rmse" not in heading
-    (ridge,) = run_all([Run.from_overrides([*TINY, "algo=krr"])], Store(tmp_path))
-    heading = summary([result, ridge]).splitlines()[0]
-    assert "accuracy %" in heading
-    assert "rmse" in heading
-
-
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
         (["algo=svm"], "algo=svm needs classes, and data=arm has real numbers to predict"),
-        (["split.stratified=true"], "split.stratified=true needs classes"),
-        (["search=ridge", "search.score=accuracy"], "search.score=accuracy needs classes"),
+        (["split.stratified=true"], "split.stratified=true and search.score=accuracy need classes"),
+        (["search=ridge", "search.score=accuracy"], "search.score=accuracy need classes"),
         (["search=ridge", "search.score=f1"], "search.score=f1 needs classes"),
         (["search=ridge", "search.folds=70"], "search.folds=70 is more than"),
         (["+data.n_features=12"], "data.n_features=12 is more than the 9 features of arm"),

@@ -191,18 +191,6 @@ def test_of_very_many_kernels_those_in_use_are_recorded_by_name() -> None:
     assert all(" on " in name and value > 0 for name, value in active.items())
 
 
-def test_several_classes_are_one_versus_rest(tmp_path: Path) -> None:
-    three_classes(tmp_path / "colours.csv")
-    run = Run.from_overrides(
-        ["algo=svm", "kernel=gaussian", "data=csv", f"data.path='{tmp_path}/colours.csv'"]
-    )
-    record = run_split(run, 0)
-    assert present(record.accuracy) > 0.9
-    assert record.rmse is None
-    assert record.weights == [[1.0]] * 3
-    assert record.svm_calls == 3
-
-
 def test_the_most_ascents_of_an_iteration_are_recorded() -> None:
     coupled = ["algo=vskl", "kernel=feature_gaussians", "algo.groups=features", "algo.q=2"]
     assert present(run_split(tiny_run(*coupled), 0).ascents) > 1
@@ -264,18 +252,6 @@ def test_the_key_of_gram_matrices_is_that_of_their_content(
         np.save(tmp_path / f"{name}.npy", scale * np.eye(60)[None])
         keys.append(tiny_run(*(text.format(tmp_path / f"{name}.npy") for text in given)).key)
     assert keys[0] == keys[1] != keys[2]
-
-
-def test_a_record_names_the_file_of_its_data_and_no_directory(tmp_path: Path) -> None:
-    three_classes(tmp_path / "colours.csv")
-    data = ["data=csv", f"data.path='{tmp_path}/colours.csv'"]
-    record = run_split(Run.from_overrides(["algo=svm", *data]), 0)
-    assert record.data_source == "colours.csv"
-
-
-def test_what_the_user_can_mend_is_not_recorded() -> None:
-    with pytest.raises(InputError, match="C=-1"):
-        run_split(tiny_run("algo.C=-1"), 0)
 
 
 def test_a_split_without_one_of_the_classes_is_found_before_running(tmp_path: Path) -> None:

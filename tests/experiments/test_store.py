@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import lzma
 import os
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -129,29 +128,6 @@ def test_a_write_that_fails_leaves_the_old_content(
     assert target.read_text() == "old"
 
 
-def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
-    target = tmp_path / "file"
-    contents = [letter * 200_000 for letter in "ab"]
-    write_atomically(target, contents[0])
-    stop = threading.Event()
-
-    def write() -> None:
-        while not stop.is_set():
-            for content in contents:
-                write_atomically(target, content)
-
-    writers = [threading.Thread(target=write) for _ in range(2)]
-    for writer in writers:
-        writer.start()
-    try:
-        assert all(target.read_text() in contents for _ in range(200))
-    finally:
-        stop.set()
-        for writer in writers:
-            writer.join()
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
 def test_an_export_has_the_same_records(
     store: Store, run: Run, done: list[Record], tmp_path: Path
 ) -> None:
@@ -250,16 +226,6 @@ def test_finished_records_are_copied_and_nothing_else(
     assert copy_records([run, tiny_run("algo.C=3")], other, store) == 1
     assert store.read(run).records == done[:2]
     assert copy_records([run], other, store) == 0
-
-
-def test_all_records_are_those_of_the_runs_by_split(
-    store: Store, run: Run, done: list[Record], tmp_path: Path
-) -> None:
-    other = Store(tmp_path / "other")
-    for record in reversed(done):
-        store.write(run, record)
-    copy_records([tiny_run("algo.C=3"), run], store, other)
-    assert [record.split for record in other.all_records()] == [record.split for record in done]
 
 
 def test_records_of_another_choice_of_hyperparameters_are_not_mixed(

@@ -16,7 +16,7 @@ import mklbench
 from mklbench import cli
 from mklbench.commands.reproduce import reproduce
 from mklbench.errors import InputError
-from mklbench.experiments.checksum import DamagedRecordWarning
+from mklbench.experiments.files import DamagedRecordWarning
 from mklbench.experiments.store import Store
 
 RUN = ["run", *TINY, "results_dir=store", "progress=none", "out=rows.csv"]

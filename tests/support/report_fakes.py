@@ -12,7 +12,7 @@ import pytest
 
 from mklbench import resources
 from mklbench.config import RunConfig, SearchConfig, SplitConfig
-from mklbench.experiments.checksum import with_checksum
+from mklbench.experiments.files import with_checksum
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RecordSource, RunRecords
 from mklbench.experiments.run import Run

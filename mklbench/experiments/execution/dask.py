@@ -7,7 +7,6 @@ import logging
 import os
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from mklbench import __version__
@@ -137,24 +136,16 @@ class Dask(Remote):
         store.check_writable()
         store.path.mkdir(parents=True, exist_ok=True)
         try:
-            answers = self._client.run(_answer, str(store.path.absolute()))
+            found = set(self._client.run(_answer, str(store.path.absolute())).values())
         except Exception as error:  # raised there, of whatever kind
+            found = {_in_short(error)}
+        if found != {_answer(str(store.path))}:
             raise InputError(
-                f"executor=dask has workers that cannot import mklbench ({_in_short(error)}): "
-                "install this version of it where they run."
-            ) from error
-        if not answers:
-            raise InputError(
-                f"executor.address={self._address} has no workers: start some with dask worker "
-                f"{self._address}."
+                f"executor=dask needs workers with mklbench {__version__} that see results_dir="
+                f"{store.path}, and finds {', '.join(found) or 'no workers'}: start dask worker "
+                "where this version is installed, and name a directory that all of them share, by "
+                "its whole path."
             )
-        for worker, answer in answers.items():
-            if answer != (__version__, True):
-                raise InputError(
-                    f"executor=dask has a worker, {worker}, with another mklbench than "
-                    f"{__version__} or without results_dir={store.path}: install the same, and "
-                    "name a directory that all of them share, by its whole path."
-                )
 
 
 def _ended(future: Any) -> EndedJob:
@@ -181,9 +172,9 @@ def _run(*arguments: Any) -> dict[str, str]:
     return take_steps(*arguments, name=f"dask {key}", stop=stop)
 
 
-def _answer(store: str) -> tuple[str, bool]:
-    """Return the version on a worker, and whether it sees the store."""
-    return __version__, os.access(Path(store), os.W_OK)
+def _answer(store: str) -> str:
+    """Say which version a worker has, and whether it sees the store."""
+    return f"mklbench {__version__} {'with' if os.access(store, os.W_OK) else 'without'} the store"
 
 
 def _in_short(error: BaseException | None) -> str:

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from experiment_fakes import fake_configs, fake_run, start, tiny_run, wait_until
+from experiment_fakes import tiny_run, wait_until
 
 from mklbench.experiments.execution import lock
 from mklbench.experiments.execution.lock import Locks, Owner, holder, owner_of
@@ -112,36 +112,6 @@ def test_of_many_that_take_over_at_once_one_succeeds(path: Path) -> None:
         assert Counter(taken)[True] == 1
         path.unlink()
     assert not list(path.parent.iterdir())
-
-
-def test_a_lost_answer_of_a_server_is_no_other_runner(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = os.symlink
-
-    def twice(text: str, place: Path) -> None:
-        real(text, place)
-        real(text, place)
-
-    monkeypatch.setattr(os, "symlink", twice)
-    with Locks() as locks:
-        assert locks.take(path)
-
-
-@pytest.mark.slow
-def test_runners_on_one_store_do_no_step_twice(tmp_path: Path) -> None:
-    log, store = tmp_path / "log", tmp_path / "store"
-    options = [f"algo.log='{log}'", "algo.seconds=0.05", "split.n_splits=30"]
-    run = fake_run(tmp_path, *options)
-    overrides = ["data=twonorm", "data.n_samples=60", "kernel=gaussian", "split.scaling=minmax"]
-    command = ["run", *overrides, "algo=fake", *options, f"results_dir={store}"]
-    command += ["--config-dir", str(fake_configs(tmp_path))]
-    runners = [start([*command, f"jobs={jobs}"], tmp_path) for jobs in (1, 2, 2)]
-    for runner in runners:
-        _, said = runner.communicate()
-        assert runner.returncode == 0, said
-    assert len(log.read_text().splitlines()) == run.n_splits
-    assert not list(store.rglob("*.lock"))
 
 
 def test_a_runner_waits_for_the_steps_of_others(tmp_path: Path) -> None:

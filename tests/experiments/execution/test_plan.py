@@ -19,7 +19,6 @@ from narrowing import present
 
 from mklbench.errors import InputError
 from mklbench.experiments import progress as progress_module
-from mklbench.experiments.evaluation import run_selection
 from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.progress import Bar, Lines, counting, duration, progress
 from mklbench.experiments.record import Record
@@ -71,19 +70,6 @@ def test_only_what_is_missing_is_run(store: Store, jobs: int) -> None:
         "split-001.json",
         "split-003.json",
     }
-
-
-def test_a_finished_run_needs_neither_a_writable_store_nor_its_data(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run = tiny_run()
-    run_all([run], store)
-    monkeypatch.setattr(Store, "check_writable", lambda self: pytest.fail("checked"))
-    monkeypatch.setattr(
-        "mklbench.experiments.execution.plan.check_run", lambda *arguments: pytest.fail("checked")
-    )
-    (result,) = run_all([run], store)
-    assert result.status == "done"
 
 
 def test_equal_runs_are_run_once(store: Store) -> None:
@@ -210,16 +196,6 @@ def test_selections_are_made_once_for_all_splits(store: Store, jobs: int) -> Non
     assert names == ["cell.json", *selections, *(f"split-{split:03d}.json" for split in range(4))]
 
 
-@pytest.mark.slow
-def test_workers_do_other_runs_while_a_selection_is_made(store: Store, tmp_path: Path) -> None:
-    selecting = fake_run(tmp_path, *SHARED, "search.splits=1", "algo.seconds=0.5")
-    other = tiny_run()
-    run_all([selecting, other], store, jobs=2)
-    selected = store.selection_path(selecting, 0).stat().st_mtime_ns
-    assert max(modification_times(store, other).values()) < selected
-    assert selected < min(modification_times(store, selecting).values())
-
-
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_selection_that_crashes_fails_its_run_and_is_tried_again(
     store: Store, tmp_path: Path, jobs: int
@@ -236,75 +212,6 @@ def test_a_selection_that_crashes_fails_its_run_and_is_tried_again(
     assert present(failed.error) in log.getvalue()
     (again,) = run_all([run], store, jobs=jobs)
     assert again.status == "done"
-
-
-@pytest.mark.slow
-def test_a_worker_that_dies_of_a_selection_fails_its_run(store: Store, tmp_path: Path) -> None:
-    crash = ["algo.behaviour=die", f"algo.once='{tmp_path}/died'"]
-    result, untouched = run_all([fake_run(tmp_path, *SHARED, *crash), tiny_run()], store, 2)
-    assert (result.status, untouched.status) == ("failed", "done")
-    assert re.match(
-        r"model selection on split [01]: the worker .* died", present(result.records[0].error)
-    )
-
-
-@pytest.mark.slow
-def test_a_selection_over_its_time_ends_its_run(store: Store, tmp_path: Path) -> None:
-    run = fake_run(tmp_path, *SHARED, "algo.behaviour=hang", f"algo.once='{tmp_path}/hung'")
-    store.write_selection(run, 0, run_selection(tiny_run(*SHARED), 0))
-    (result,) = run_all([run], store, timeout=1.2)
-    assert result.status == "timeout"
-    assert present(result.records[0].error).startswith(
-        "model selection on split 1: stopped after 1.2 s"
-    )
-    assert list(store.selections(run)) == [0]
-    made = store.selection_path(run, 0).stat().st_mtime_ns
-    (again,) = run_all([run], store, timeout=60)
-    assert again.status == "done"
-    assert store.selection_path(run, 0).stat().st_mtime_ns == made
-
-
-def selection_files(store: Store, run: Run) -> list[Path]:
-    return sorted(store.directory(run).glob("selection-*.json"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_run_killed_while_selecting_goes_on_where_it_was(
-    store: Store, tmp_path: Path, jobs: int
-) -> None:
-    search = [*SHARED, "search.splits=6", "algo.seconds=0.2"]
-    run = fake_run(tmp_path, *search)
-    options = ["--config-dir", str(fake_configs(tmp_path)), f"jobs={jobs}", "results_dir=store"]
-    process = start(["run", *TINY, "algo=fake", *search, *options], tmp_path)
-    wait_until(lambda: store.selections(run) or process.poll() is not None)
-    assert process.poll() is None, process.communicate()
-    process.kill()
-    process.communicate()
-    workers_are_gone(tmp_path)
-    made = {path: path.stat().st_mtime_ns for path in selection_files(store, run)}
-    assert 1 <= len(store.selections(run)) < 6
-    assert store.read(run).records == []
-    (result,) = run_all([run], store, jobs=2)
-    assert result.status == "done"
-    assert {path: path.stat().st_mtime_ns for path in made} == made
-    assert len(selection_files(store, run)) == 6
-
-
-@pytest.mark.slow
-def test_two_runs_at_once_share_selections(store: Store, tmp_path: Path) -> None:
-    run = fake_run(tmp_path, *SHARED, "search.splits=4", "algo.seconds=0.05")
-    results = at_once(2, lambda: run_all([run], store, jobs=2))
-    assert [result.status for result in results] == ["done", "done"]
-    assert len({repr(record.selections) for record in results[0].records}) == 1
-
-
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_bad_input_in_a_selection_stops_its_run_only(store: Store, jobs: int) -> None:
-    runs = [tiny_run(*SHARED, "search.grid.algo.C=[-1]"), tiny_run()]
-    bad, good = run_all(runs, store, jobs=jobs)
-    assert bad.error == "C=-1 is not accepted: it must be a finite number > 0."
-    assert (bad.status, good.status) == ("missing", "done")
 
 
 SLOW = ["run", *TINY, "algo=fake", "algo.seconds=0.3", "split.n_splits=30", "results_dir=store"]
@@ -382,14 +289,6 @@ def test_lines_tell_of_each_run_and_of_each_failure(store: Store, tmp_path: Path
     assert lines[-2].startswith("fake-gaussian-twonorm failed: 3 splits, accuracy ")
     assert "(4 of 8 splits, about " in lines[-2]
     assert lines[-1].startswith("svm-gaussian-twonorm done: 4 splits, accuracy ")
-
-
-def test_lines_tell_of_selections(store: Store) -> None:
-    log = io.StringIO()
-    run_all([tiny_run(*SHARED)], store, progress=Lines(log))
-    heading = "1 run, 4 splits, and 2 selections of hyperparameters"
-    assert log.getvalue().startswith(heading)
-    assert "(4 of 4 splits)" in log.getvalue()
 
 
 def test_lines_tell_of_a_long_run_between(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ import pytest
 from experiment_fakes import fake_run, tiny_run
 from narrowing import present
 
-from mklbench.errors import InputError
 from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.plan import run_all
@@ -109,12 +108,6 @@ def test_jobs_that_cannot_begin_end_the_run(store: Store) -> None:
     assert len(engine.submitted) == 4
 
 
-def test_bad_input_stops_its_run_only(store: Store) -> None:
-    bad, good = run_all([tiny_run("algo.C=-1"), tiny_run()], store, executor=Engine(store))
-    assert present(bad.error).startswith("C=-1 is not accepted")
-    assert (bad.status, good.status) == ("missing", "done")
-
-
 def test_data_that_differ_where_a_job_runs_are_refused(store: Store, tmp_path: Path) -> None:
     run = fake_run(tmp_path)
 
@@ -134,23 +127,3 @@ def test_a_job_begins_no_step_after_its_time(store: Store) -> None:
     runs = [{"config": run.config, "key": run.key, "steps": [((0, False), (None,))]}]
     assert take_steps(str(store.path), [], runs, -1.0, name="fake 0") == {}
     assert store.read(run).status == "missing"
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"jobs": 2}, "jobs=2 is for executor=local"),
-        ({"timeout": 5.0}, "timeout=5 is for executor=local"),
-        ({"minutes": 0.0}, "executor.minutes=0 is not accepted"),
-        ({"memory": -1.0}, "executor.memory=-1 is not accepted"),
-    ],
-)
-def test_options_of_another_executor_are_refused(options: dict[str, Any], said: str) -> None:
-    class Asked(Engine):
-        def __init__(self) -> None:
-            Remote.__init__(
-                self, **{"jobs": 1, "timeout": None, "minutes": 1.0, "memory": 0.0, **options}
-            )
-
-    with pytest.raises(InputError, match=said):
-        Asked()

@@ -17,7 +17,7 @@ from mklbench.algorithms import svm
 from mklbench.commands.check import check as run_check
 from mklbench.commands.check import write_records
 from mklbench.errors import DataError, InputError
-from mklbench.experiments.checksum import with_checksum
+from mklbench.experiments.files import with_checksum
 from mklbench.experiments.records import RecordFile
 from mklbench.experiments.run import Run
 from mklbench.report.check import recorded as kept
