@@ -35,18 +35,15 @@ REFUSED = {
 }
 REFUSED_TOO = {
     f"{RUN} >&-": "Standard output is closed: ",
-    f"{COMMAND} list algos > /dev/full": "Standard output cannot be written: no space left",
     f"{COMMAND} --help > /dev/full": "Standard output cannot be written: no space left",
     f"{COMMAND} run --help > /dev/full": "Standard output cannot be written: no space left",
     f"ulimit -f 0; {RUN} jobs=2": "cannot be written: file too large",
 }
 # By arguments, where `fifo` and `fifo.csv` are FIFOs and `file` is a file.
 REFUSED_NAMES = {
-    "run results_dir=fifo": "results_dir=fifo is no directory: give the name of one.",
     "run results_dir=file": "results_dir=file is no directory: give the name of one.",
     "run out=fifo.csv": "out=fifo.csv is no regular file: give the name of a file.",
     f"run out={LONG}.csv": "cannot be written: file name too long",
-    f"run results_dir={LONG}": "cannot be written: file name too long",
     f"table coverage --results-dir {LONG}": "cannot be written: file name too long",
     "table coverage --results-dir fifo": "results_dir=fifo is no directory",
     "table coverage --recorded --out /dev/null": "--out=/dev/null is no regular file",
@@ -105,15 +102,6 @@ def test_whom_nobody_hears_goes_on(tmp_path: Path, redirection: str, jobs: int) 
 def test_all_streams_may_be_closed(tmp_path: Path) -> None:
     assert shell(f"{RUN} jobs=2 <&- >&- 2>&-", tmp_path).returncode == 2
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_file_to_be_rerun_is_not_even_opened(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    os.mkfifo(tmp_path / "config.pickle")
-    arguments = ["run", "algo=svm", "--experimental-rerun", str(tmp_path / "config.pickle")]
-    assert cli.main(arguments) == 2
-    assert "it would run what is in the file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

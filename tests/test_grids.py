@@ -45,14 +45,6 @@ def test_the_grid_goes_on_where_its_end_is_the_best(
     assert len(tried) == n_tried
 
 
-def test_a_plateau_at_an_end_is_no_border() -> None:
-    entries = [{"C": c} for c in grids.DECADES]
-    best, _, at_end = grids.search(
-        entries, lambda entries: [0.0] * len(entries), lambda entry: (entry["C"],), ["C"]
-    )
-    assert (best["C"], at_end) == (0.01, [])
-
-
 def test_the_unit_is_the_mean_diagonal_of_the_uniform_combination() -> None:
     X = np.random.default_rng(0).normal(size=(6, 2))
     K = np.array([X @ X.T, 3.0 * np.eye(6)])

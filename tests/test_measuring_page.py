@@ -101,8 +101,6 @@ def test_the_exported_models_predict(names: dict[str, Any]) -> None:
     assert set(names["labels"]) == {"mine", "rock"}
     right = names["labels"] == pd.read_csv("sonar.csv")["y"].to_numpy()
     assert right.mean() > 0.8
-    assert "as recorded" in names["said"][-1]
-    assert Path("split3.joblib").stat().st_size > 0
 
 
 def test_the_metrics_of_a_table_are_known() -> None:

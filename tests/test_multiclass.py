@@ -15,11 +15,9 @@ from mklbench.algorithms import mkl, qnpkl, simplemkl, svm
 from mklbench.contract import Solver
 from mklbench.errors import InputError
 from mklbench.kernels import (
-    Bank,
     PrecomputedBank,
     feature_gaussians,
     gaussian,
-    linear_features,
     product_gaussians,
 )
 from mklbench.solution import Mixture, Solution
@@ -80,14 +78,6 @@ class TestManyClasses:
             ]
             assert_allclose(column, expected, atol=1e-8)
 
-    @pytest.mark.parametrize("solve", [svm.solve, simplemkl.solve])
-    def test_predictions(self, three_classes: tuple[np.ndarray, np.ndarray], solve: Solver) -> None:
-        X, codes = three_classes
-        bank = feature_gaussians(X)
-        solutions = multiclass.fit(solve, bank, codes, 3)
-        decision = multiclass.decision_function(bank, solutions, X)
-        assert (multiclass.predict(decision) == codes).mean() > 0.95
-
     def test_a_class_that_is_absent_from_the_training_part(self) -> None:
         with pytest.raises(InputError, match="one class only"):
             multiclass.fit(svm.solve, gaussian(np.eye(4)), [0, 1, 0, 1], 3)
@@ -106,18 +96,6 @@ class TestTwoClasses:
         assert decision.shape == (30,)
         assert (multiclass.predict(decision) == codes).mean() > 0.9
 
-    def test_swapping_the_codes_swaps_the_predictions(self) -> None:
-        rng = np.random.default_rng(2)
-        X, Z = rng.standard_normal((30, 2)), rng.standard_normal((50, 2))
-        codes = (X[:, 0] + 0.5 * rng.standard_normal(30) > 0).astype(int)
-        bank = gaussian(X)
-        solve = partial(svm.solve, svm_tol=1e-6)
-        decisions = [
-            multiclass.decision_function(bank, multiclass.fit(solve, bank, labels, 2), Z)
-            for labels in (codes, 1 - codes)
-        ]
-        assert_allclose(decisions[0], -decisions[1], atol=1e-4)
-
 
 def test_predict_of_given_decision_values() -> None:
     assert_array_equal(multiclass.predict(np.array([-0.1, 0.2, 3.0])), [0, 1, 1])
@@ -130,22 +108,6 @@ def test_a_tie_goes_to_the_first_class() -> None:
     assert_array_equal(multiclass.predict(np.array([0.0, -0.0, 5e-324])), [0, 0, 1])
     tied = np.array([[1.0, 1.0, 0.5], [-2.0, 0.0, 0.0], [3.0, 3.0, 3.0]])
     assert_array_equal(multiclass.predict(tied), [0, 1, 0])
-
-
-def test_each_problem_gets_its_own_start(three_classes: tuple[np.ndarray, np.ndarray]) -> None:
-    X, codes = three_classes
-    given: list[np.ndarray] = []
-
-    def solve(bank: Bank, y: np.ndarray, *, start: np.ndarray) -> Solution:
-        given.append(start)
-        return svm.solve(bank, y, weights=start)
-
-    starts = list(np.eye(3)[:, :2] + 0.5)
-    solutions = multiclass.fit(solve, feature_gaussians(X), codes, 3, starts=starts)
-    assert_array_equal(given, starts)
-    assert_array_equal([solution.weights for solution in solutions], starts)
-    with pytest.raises(ValueError, match="shorter"):
-        multiclass.fit(solve, feature_gaussians(X), codes, 3, starts=starts[:2])
 
 
 class StartedCallable:
@@ -165,17 +127,6 @@ class StartedCallable:
 )
 def test_a_solver_takes_a_start_if_it_says_so(solve: Solver, expected: bool) -> None:
     assert multiclass.takes_start(solve) is expected
-
-
-def test_what_overflows_is_named_by_its_row() -> None:
-    rng = np.random.default_rng(3)
-    X = rng.standard_normal((12, 2))
-    bank = linear_features(X)
-    solutions = multiclass.fit(svm.solve, bank, (X[:, 0] > 0).astype(int), 2)
-    Z = np.array([[0.0, 1.0], [1.0, -1.5e308], [2.0, 1.0]])
-    weighty = [replace(solution, weights=np.array([1e200, 1e200])) for solution in solutions]
-    with pytest.raises(InputError, match="row 1 of the new samples is where"):
-        multiclass.decision_function(bank, weighty, Z)
 
 
 def test_what_overflows_in_a_stack_of_gram_matrices_is_named_by_its_row() -> None:

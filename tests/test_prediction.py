@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import re
 import subprocess
 import sys
 from functools import partial
@@ -217,15 +216,6 @@ class TestSize:
         joblib.dump(model, tmp_path / "model.joblib")
         assert (tmp_path / "model.joblib").stat().st_size < 100_000
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("name", KINDS_FIRST)
-    def test_does_not_hold_a_gram_matrix(self, name: str) -> None:
-        X, y = (part[:200] for part in wdbc())
-        X = X[:, :5]
-        model = getattr(mklbench, name)(**QUICK.get(name, {})).fit(X, y)
-        state = vars(model) | {"solutions_": None}
-        assert len(pickle.dumps(state)) < 0.7 * 8 * 200 * 200
-
     @pytest.mark.parametrize("shape", [(-1,), (-1, 1)])
     def test_of_row_numbers_is_that_of_the_columns(self, shape: tuple[int, ...]) -> None:
         K, y = grams(), problem()[1]
@@ -237,13 +227,6 @@ class TestSize:
         np.testing.assert_array_equal(model.decision_function(new), before)
         active = np.count_nonzero(model.weights_)
         assert len(pickle.dumps(model)) < 8 * active * 80 * 51 + 10_000
-
-    def test_of_given_matrices_does_not_ask_what_the_kernel_is_by_then(self) -> None:
-        K, y = grams(), problem()[1]
-        model = mklbench.MKL("precomputed", C=1.0).fit(K[:, :50, :50], y)
-        before = model.decision_function(K[:, 50:, :50])
-        model.set_params(kernel=None)
-        np.testing.assert_array_equal(model.decision_function(K[:, 50:, :50]), before)
 
 
 MODELS: dict[str, tuple[Any, int]] = {
@@ -295,13 +278,3 @@ def test_models_predict_to_the_last_bit_in_another_process(kind: str, tmp_path: 
     subprocess.run(program, check=True, timeout=300)
     for i, (name, values) in enumerate(zip(MODELS, expected, strict=True)):
         np.testing.assert_array_equal(np.load(tmp_path / f"{i}.npy"), values, err_msg=name)
-
-
-def test_the_page_on_saving_models_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Path(__file__).parents[1] / "docs" / "saving-models.md"
-    (code,) = re.findall(
-        r"^```python\n(.+?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
-    monkeypatch.chdir(tmp_path)
-    exec(compile(code, str(page), "exec"), {})
-    assert {path.name for path in tmp_path.iterdir()} == {"model.joblib", "model.skops"}

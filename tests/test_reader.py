@@ -107,16 +107,6 @@ def test_what_has_no_default_is_read_as_none() -> None:
         read(Needed, {}, Place(("x",)))
 
 
-def test_defaults_of_the_caller_stand_in_for_keys_left_out() -> None:
-    made = read(Leaf, {"size": 6}, Place(("leaf",)), defaults={"name": "given", "size": 8})
-    assert made == Leaf("given", 6)
-
-
-def test_of_two_mistakes_the_unknown_key_is_reported() -> None:
-    with pytest.raises(InputError, match="key=nam is not known"):
-        read(Leaf, {"size": 3, "nam": "a"}, Place(("leaf",)))
-
-
 def test_a_field_can_be_made_of_other_keys_and_of_the_fields_before() -> None:
     def size(content: Mapping[str, Any], where: Where, before: Mapping[str, Any]) -> int:
         return len(before["name"]) * int(content["width"])

@@ -43,7 +43,7 @@ def test_of_classes_are_those_of_a_real_estimator(name: str, n_classes: int) -> 
     assert found == pytest.approx(get_scorer(name)(model, X, y), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["r2", "neg_mean_absolute_error", "neg_mean_squared_error"])
+@pytest.mark.parametrize("name", ["r2", "neg_mean_squared_error"])
 def test_of_targets_are_those_of_a_real_estimator(name: str) -> None:
     X, y = make_regression(n_samples=60, noise=20.0, random_state=1)
     model = LinearRegression().fit(X[:30], y[:30])

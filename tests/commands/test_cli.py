@@ -120,17 +120,6 @@ def test_a_sweeper_gets_the_mean_accuracy_of_classes() -> None:
     assert answer == pytest.approx(fmean(float(row["accuracy"]) for row in rows()))
 
 
-def test_a_sweep_may_add_a_key(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    sweep = ["run", "-m", *TINY, "results_dir=store", "progress=none", "algo=ckl,vskl"]
-    assert (
-        cli.main([*sweep, "++algo.objective_tol=0.1", "kernel=feature_gaussians", "out=rows.csv"])
-        == 0
-    )
-    assert {row["algo"] for row in rows()} == {"ckl", "vskl"}
-
-
 def test_globs_find_the_users_own_choices(here: Path) -> None:
     sweep = ["run", "-m", *RUN[1:-2], "--config-dir", str(fake_configs(here)), "algo=glob(fak*)"]
     assert cli.main([*sweep, "results_dir=store", "progress=none", "out=rows.csv"]) == 0
@@ -188,47 +177,6 @@ def test_a_mistake_in_one_run_of_a_sweep_is_found_before_any_is_run(
         capsys.readouterr().err == "mklbench: error: algo=qnpkx is not known: did you mean qnpkl.\n"
     )
     assert everything() == []
-
-
-# Beside those of tests/bad_inputs: what Hydra takes.
-BAD = [
-    [*RUN, "algo=svm,uniform"],
-    [*RUN, "--config-dir", "/nowhere"],
-    ["run", "-m", *RUN[1:], "hydra/launcher=nonsense"],
-    [*RUN, "hydra.run.dir=/proc/nowhere"],
-    [*RUN, "--experimental-rerun", "/nowhere.pickle"],
-    [*RUN, "--experimental", "/nowhere.pickle"],
-    ["list", "algos", "--config-dir", "/nowhere"],
-]
-
-
-@pytest.mark.parametrize("arguments", BAD, ids=lambda arguments: " ".join(arguments[-2:]))
-def test_bad_input_is_one_sentence_and_status_2_and_writes_nothing(
-    arguments: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(arguments) == 2
-    printed = capsys.readouterr()
-    assert printed.err.startswith("mklbench: error: ")
-    assert printed.err.count("\n") == 1
-    assert printed.err.endswith(".\n")
-    assert printed.out == ""
-    assert everything() == []
-
-
-def test_a_constant_feature_is_no_error(here: Path) -> None:
-    lines = [f"5.0,{i / 10},{'a' if i % 2 else 'b'}" for i in range(40)]
-    (here / "mine.csv").write_text("\n".join(lines) + "\n")
-    run = ["run", "algo=qnpkl", "data=csv", "data.path=mine.csv", "split.n_splits=1"]
-    assert cli.main([*run, "progress=none"]) == 0
-
-
-def test_an_out_that_cannot_be_written_is_found_before_running(
-    capsys: pytest.CaptureFixture[str], here: Path
-) -> None:
-    (here / "rows.csv").mkdir()
-    assert cli.main([*RUN, "out=rows.csv"]) == 2
-    assert "out=rows.csv is a directory" in capsys.readouterr().err
-    assert not Path("store").exists()
 
 
 def test_an_old_csv_survives_a_run_that_cannot_begin() -> None:
@@ -370,22 +318,6 @@ def test_the_reader_of_stdout_may_leave() -> None:
     process.wait()
 
 
-def test_help_imports_the_standard_library_only() -> None:
-    probe = (
-        "import sys\nfrom mklbench.cli import main\n"
-        "try: main(['--help'])\nexcept SystemExit: pass\n"
-        "print([m for m in ('numpy', 'hydra', 'scipy', 'yaml') if m in sys.modules])"
-    )
-    printed = subprocess.run(
-        [sys.executable, "-c", probe],
-        env=os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])},
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    assert printed.splitlines()[-1] == "[]"
-
-
 SLOW_MODULES = ("sklearn", "pandas", "matplotlib", "scipy.stats", "rich")
 
 
@@ -419,13 +351,6 @@ def test_two_runs_of_one_command_at_once_are_harmless(here: Path) -> None:
     for path in run.iterdir():
         json.loads(path.read_text())
     assert len(list(run.iterdir())) == 9
-
-
-def test_overrides_reach_the_records() -> None:
-    assert cli.main([*RUN, "algo.C=7", "split.n_splits=1"]) == 0
-    (path,) = Path("store").glob("*/cell.json")
-    config = json.loads(path.read_text())["config"]
-    assert (config["algo"]["C"], config["data"]["n_samples"]) == (7, 60)
 
 
 def test_a_reader_of_the_help_may_leave() -> None:

@@ -168,23 +168,6 @@ def test_a_bar_is_left_tidy(tmp_path: Path) -> None:
     assert b"\xe2\x94\x81" not in after  # nothing of the bar
 
 
-def test_libsvm_calls_nothing_of_python() -> None:
-    program = (
-        "import sys, numpy as np\n"
-        "from mklbench.libsvm import SVM\n"
-        "machine = SVM(np.array([-1.0, 1.0] * 20), C=1e3)\n"
-        "X = np.random.default_rng(0).normal(size=(40, 30)); machine.gram[...] = X @ X.T\n"
-        "called = []\n"
-        "sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_name))\n"
-        "machine.solve()\n"
-        "sys.setprofile(None)\n"
-        "assert 'print_null' not in called, called\n"
-        "assert called\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-
-
 @pytest.mark.parametrize(
     ("behaviour", "jobs"),
     [
