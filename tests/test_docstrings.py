@@ -73,17 +73,3 @@ def names() -> list[str]:
 def test_docstring_is_numpydoc(name: str) -> None:
     found = [f"{code} {text}" for code, text in validate(name)["errors"] if code in CHECKS]
     assert not found, "\n".join([name, *found])
-
-
-def test_what_is_public_is_found() -> None:
-    found = set(names())
-    assert {"mklbench.MKL", "mklbench.algorithms.mkl.solve", "mklbench.kernels.Bank"} <= found
-    assert {
-        "mklbench.libsvm.problems.SVM",
-        "mklbench.libsvm.binding.Machine.solve",
-        "mklbench.records",
-    } <= found
-    assert "mklbench.certify.duality.PrimalDualPoint.on_bank" in found
-    assert "mklbench.estimators.learners.KernelLearner.fit" in found
-    assert "mklbench.kernels.base.Bank.combine" in found
-    assert "mklbench.kernels.banks.linear.LinearBank.combine" not in found  # says no more

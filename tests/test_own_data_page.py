@@ -24,7 +24,3 @@ def test_every_option_on_the_page_exists() -> None:
         for file in files[group]:
             options |= set(yaml.safe_load((ROOT / "configs" / f"{file}.yaml").read_text()))
         assert option in options, f"{group}.{option}"
-
-
-def test_the_readme_leads_to_the_page() -> None:
-    assert "(docs/own-data.md)" in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -59,22 +58,6 @@ def test_what_contributing_names_is_there() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"`make ([a-z-]+)", text):
         assert f"\n{target}:" in makefile, target
-
-
-@pytest.mark.parametrize(("status", "data"), [(0, "sonar"), (1, "wdbc")])
-def test_make_run_takes_sonar_where_it_can_be_fetched(
-    tmp_path: Path, status: int, data: str
-) -> None:
-    (tmp_path / "bin").mkdir()
-    for name in ("python", "mklbench"):
-        program = tmp_path / "bin" / name
-        program.write_text(f'#!/bin/sh\ntest "$1" = run && echo "$@" || exit {status}\n')
-        program.chmod(0o755)
-    (tmp_path / ".installed").touch()
-    command = ["make", "-C", str(ROOT), "run", f"VENV={tmp_path}", "JOBS=1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert f"run algo=qnpkl data={data} jobs=1\n" in done.stdout
-    assert ("Sonar cannot be had here" in done.stdout) == (data == "wdbc")
 
 
 def test_a_wheel_has_the_tables_and_what_check_and_compare_read() -> None:

@@ -55,7 +55,3 @@ def test_pictures_on_the_page_are_those_that_its_code_draws(page: dict[str, Any]
         a, b = pyplot.imread(drawn), pyplot.imread(kept)
         assert a.shape == b.shape
         assert abs(a - b).mean() < 0.05  # fonts differ from machine to machine
-
-
-def test_the_page_is_named_in_the_readme() -> None:
-    assert "(docs/reading-a-model.md)" in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -83,18 +83,6 @@ def test_reproduce_again_runs_nothing(
     assert "4 of 4 runs done" in capsys.readouterr().out
 
 
-@pytest.mark.slow
-def test_dry_run_only_says_what_is_missing(
-    store: Store, results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert reproduce(["tiny"], store=store, dry_run=True, results_dir=str(results)) == 0
-    printed = capsys.readouterr().out
-    # Nothing of it was measured: what it takes is told from records of other data.
-    assert f"{N_CELLS} runs, {N_SPLITS} splits to run, about" in printed
-    assert not store.path.exists()
-    assert not results.exists()
-
-
 def test_dry_run_estimates_from_measured_splits(
     store: Store, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -353,18 +341,3 @@ def test_table_from_the_store_in_every_format(store: Store, results: Path, tmp_p
     page = print_table("tiny", store=store, fmt="html", whole=True)
     assert "<h2>Beside the paper</h2>" in page
     assert "<h2>How it was made</h2>" in page
-
-
-def test_table_that_cannot_be_written_is_refused(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"--out=.* cannot be written"):
-        print_table("tiny", store=store, out=str(tmp_path / "nowhere" / "x.md"))
-
-
-def test_exported_records_give_the_same_table(store: Store, results: Path) -> None:
-    from mklbench.report.analysis.assemble import assemble
-    from mklbench.report.formats import to_csv
-
-    reproduce(["tiny"], store=store, results_dir=str(results))
-    exported = RecordFile(results / "records" / "tiny.jsonl")
-    report = assemble(load_table("tiny"), RunFinder(exported))
-    assert to_csv(report) == (results / "tables" / "tiny.csv").read_text(encoding="utf-8")

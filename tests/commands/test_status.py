@@ -232,26 +232,3 @@ def test_what_is_being_run_is_not_forgotten(
         assert "1 split forgotten" in redo(capsys, *overrides, "--split", "1")
     redo(capsys, *overrides)
     assert not store.path.exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--split", "1"], "the following arguments are required: OVERRIDE"),
-        (["algo=svm", "--split", "-1"], "argument --split: "),
-        (["algo=smv"], "algo=smv is not known: did you mean"),
-        (["algo=svm,mkl"], "add --multirun"),
-        (["algo=svm", "--filed"], "unrecognized arguments: --filed"),
-        (["algo=svm", "results_dir=file"], "results_dir=file is no directory"),
-    ],
-)
-def test_what_cannot_be_meant_is_refused_in_one_sentence(
-    store: Store,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    said: str,
-) -> None:
-    (tmp_path / "file").write_text("")
-    assert cli.main(["redo", *arguments]) == 2
-    assert said in capsys.readouterr().err
