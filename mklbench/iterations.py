@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,11 @@ Entry = dict[str, float]
 History = list[Entry]
 
 
-class Watcher(Protocol):
-    """Is told of each history that begins, and of each entry, in this order."""
+class Watcher:
+    """Is told of each history that begins, and of each entry, in this order; nothing comes of it.
+
+    Whoever makes something of it overrides the methods.
+    """
 
     def begun(self, history: History) -> None:
         """Take notice of a history, empty as yet; one a binary problem, in the problems' order."""
@@ -32,8 +34,9 @@ class Watcher(Protocol):
         """Take notice of what a search has found about its problem."""
 
 
+_NOBODY = Watcher()
 # That of the thread at work, as searches fit several models at once.
-_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+_watcher = ContextVar("watcher", default=_NOBODY)
 
 
 @contextmanager
@@ -45,7 +48,7 @@ def watched(watcher: Watcher | None) -> Iterator[None]:
     watcher : Watcher or None
         Who is told; None for nobody, as for problems that are steps of another one.
     """
-    token = _watcher.set(watcher)
+    token = _watcher.set(watcher or _NOBODY)
     try:
         yield
     finally:
@@ -55,9 +58,7 @@ def watched(watcher: Watcher | None) -> Iterator[None]:
 def begin() -> History:
     """Return an empty history; it is to be called once a binary problem."""
     history: History = []
-    watcher = _watcher.get()
-    if watcher is not None:
-        watcher.begun(history)
+    _watcher.get().begun(history)
     return history
 
 
@@ -75,9 +76,7 @@ def note(history: History, weights: NDArray[np.float64], **values: float) -> Non
     """
     entry = {name: float(value) for name, value in values.items()}
     history.append(entry | {"n_active": float(np.count_nonzero(weights))})
-    watcher = _watcher.get()
-    if watcher is not None:
-        watcher.noted(history)
+    _watcher.get().noted(history)
 
 
 def tell(history: History, sentence: str) -> None:
@@ -90,6 +89,4 @@ def tell(history: History, sentence: str) -> None:
     sentence : str
         What it is.
     """
-    watcher = _watcher.get()
-    if watcher is not None:
-        watcher.told(history, sentence)
+    _watcher.get().told(history, sentence)

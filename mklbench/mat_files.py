@@ -107,8 +107,4 @@ def _value(node: Any, file: Any) -> Any:
     if kind == b"char":
         rows = np.atleast_2d(array).astype(np.uint32)
         return np.array(["".join(map(chr, row)) for row in rows])
-    if kind == b"logical":
-        return array.astype(bool)
-    if array.dtype.names == ("real", "imag"):
-        return array["real"] + 1j * array["imag"]
-    return array
+    return array.astype(bool) if kind == b"logical" else array

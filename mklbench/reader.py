@@ -143,34 +143,12 @@ def read(
         if making is not None and making.by is not None:
             done[item.name] = making.by(mapping, where, done)
         elif making is None and item.name in mapping:
-            done[item.name] = _field(hints[item.name], mapping[item.name], where / item.name)
+            done[item.name] = value(hints[item.name], mapping[item.name], where / item.name)
         elif item.name in defaults:
             done[item.name] = defaults[item.name]
         elif item.default is MISSING and item.default_factory is MISSING:
-            done[item.name] = _field(hints[item.name], None, where / item.name)
+            done[item.name] = value(hints[item.name], None, where / item.name)
     return kind(**done)
-
-
-def _field(hint: Any, found: Any, where: Where) -> Any:
-    try:
-        return value(hint, found, where)
-    except InputError:
-        raise
-    except ValueError as error:  # of a rule that is the conversion of a library
-        raise InputError(
-            f"{where}={found} is not accepted: it must be of type {_shown(hint)}."
-        ) from error
-
-
-def _shown(hint: Any) -> str:
-    """Write a type hint as in the source, without its rules."""
-    if get_origin(hint) is Annotated:
-        return _shown(get_args(hint)[0])
-    if hint is types.NoneType:
-        return "None"
-    if get_origin(hint) in (Union, types.UnionType):
-        return " | ".join(map(_shown, get_args(hint)))
-    return str(hint).replace("typing.", "") if get_args(hint) else str(hint.__name__)
 
 
 def value(hint: Any, found: Any, where: Where) -> Any:

@@ -147,19 +147,16 @@ def check_indices(
         return np.flatnonzero(chosen)
     if chosen.size == 0 and chosen.ndim == 1:
         return chosen.astype(np.intp)
-    if chosen.ndim != 1 or chosen.dtype.kind not in "iu":
-        shown = f"{name} of shape {chosen.shape} and type {chosen.dtype}"
-        raise InputError(
-            f"{shown} are not accepted: give a vector of {kind} numbers from 0 to {n - 1}, "
-            f"or a mask of {n} truth values."
-        )
-    if chosen.min() < 0 or chosen.max() >= n:
-        outside = chosen[(chosen < 0) | (chosen >= n)][0]
-        raise InputError(
-            f"{name} has the number {outside}, but there are {n} "
-            f"{'samples' if kind == 'row' else 'kernels'}: give {kind} numbers from 0 to {n - 1}."
-        )
-    return chosen.astype(np.intp, copy=False)
+    shown = f"of shape {chosen.shape} and type {chosen.dtype}"
+    if chosen.ndim == 1 and chosen.dtype.kind in "iu":
+        outside = chosen[(chosen < 0) | (chosen >= n)]
+        if len(outside) == 0:
+            return chosen.astype(np.intp, copy=False)
+        shown = f"with the number {outside[0]}"
+    raise InputError(
+        f"{name} {shown} are not accepted: give a vector of {kind} numbers from 0 to {n - 1}, or a "
+        f"mask of {n} truth values."
+    )
 
 
 def real_array(

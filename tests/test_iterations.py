@@ -9,13 +9,13 @@ from problems import random_stack
 
 from mklbench import iterations
 from mklbench.algorithms import ckl, ikl, mkl
-from mklbench.iterations import History
+from mklbench.iterations import History, Watcher
 from mklbench.kernels import PrecomputedBank
 
 STACK, Y = random_stack(40, 6)[:2]
 
 
-class Recorder:
+class Recorder(Watcher):
     """Keeps what it is told: histories, and their lengths at each entry."""
 
     def __init__(self) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from omegaconf import BooleanNode, FloatNode, IntegerNode, StringNode, ValueNode
-
 from mklbench.data.preprocessing import ScalingName
+from mklbench.data.schema import Whole
 from mklbench.errors import InputError, hint
 from mklbench.grids import AUTO, are_numbers
-from mklbench.reader import Rule, Where, read
+from mklbench.reader import Rule, Where, flag, read
 
 # The config groups of a run.
 GROUPS = ("algo", "kernel", "data", "split", "search")
@@ -33,30 +32,14 @@ MAX_SPLITS = 10_000
 AUTO_OPTIONS = ("algo.C", "algo.lam")
 
 
-def _as(node: Callable[..., ValueNode]) -> Rule:
-    """Return the rule that takes what OmegaConf can convert, such as "3" for 3, but not null."""
-    convert = node(0, is_optional=False).validate_and_convert
-    return lambda found, where: convert(found)
-
-
-_whole, _number, _text = _as(IntegerNode), _as(FloatNode), _as(StringNode)
-
-
-def _from(least: int, most: int | None = None) -> Rule:
-    """Return the rule of a whole number from `least` to `most`."""
-
-    def rule(found: Any, where: Where) -> int:
-        whole = int(_whole(found, where))
-        if whole < least or (most is not None and whole > most):
-            bound = f"at least {least}" if whole < least else f"at most {most}"
-            raise InputError(f"{where}={whole} is not accepted: it must be {bound}.")
-        return whole
-
-    return rule
+def _number(found: Any, where: Where) -> float:
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise InputError(f"{where}={found} is not accepted: it must be a number.")
+    return float(found)
 
 
 def _positive(found: Any, where: Where) -> float:
-    number = float(_number(found, where))
+    number = _number(found, where)
     if not 0 < number < math.inf:
         raise InputError(f"{where}={number:g} is not accepted: it must be a number above 0.")
     return number
@@ -78,10 +61,10 @@ class OptionWhere(Where):
     """A place in the groups `split` and `search` or in the options of a run, as in an override."""
 
     rules: ClassVar[Mapping[Any, Rule]] = {
-        int: _whole,
+        int: Whole(0),
         float: _number,
-        bool: _as(BooleanNode),
-        str: _text,
+        bool: flag,
+        str: lambda found, where: str(found),
     }
 
     def __str__(self) -> str:
@@ -95,12 +78,15 @@ class OptionWhere(Where):
 
 def _scorer(found: Any, where: Where) -> str:
     """Read the name of a score: one of `SCORES`, or of scikit-learn's scorers."""
-    name = str(_text(found, where))
-    if name not in SCORES:
-        from mklbench.scoring import check_name
+    return _score(str(where), str(found), SCORES)
 
-        check_name(str(where), name, SCORES)
-    return name
+
+def _score(option: str, name: str, known: tuple[str, ...]) -> str:
+    if name in known:  # without loading scikit-learn
+        return name
+    from mklbench.scoring import check_name
+
+    return check_name(option, name, known)
 
 
 T = TypeVar("T")
@@ -117,17 +103,17 @@ class SplitConfig:
 
     name: str = "custom"
     title: str = ""
-    n_splits: Annotated[int, _from(1, MAX_SPLITS)] | None = 20
+    n_splits: Annotated[int, Whole(1, MAX_SPLITS)] | None = 20
     test_fraction: float | None = 0.3
     n_train: int | None = None
     n_test: int | None = None
     stratified: bool = False
     scaling: ScalingName = "minmax"
-    seed: Annotated[int, _from(0)] = 0
+    seed: Annotated[int, Whole(0)] = 0
     path: str | None = None
     first_row: Literal["auto", 0, 1] | None = None
     kind: SplitKind | None = None
-    folds: Annotated[int, _from(2)] | None = None
+    folds: Annotated[int, Whole(2)] | None = None
 
     def __post_init__(self) -> None:
         is_file, is_drawn = self.path is not None, self.path is None and self.kind is None
@@ -177,8 +163,8 @@ class SearchConfig:
 
     name: str = "custom"
     title: str = ""
-    folds: Annotated[int, _from(2)] = 5
-    splits: Annotated[int, _from(1)] | None = None
+    folds: Annotated[int, Whole(2)] = 5
+    splits: Annotated[int, Whole(1)] | None = None
     combine: Combine | None = None
     ties: Ties | None = None
     score: Annotated[str, _scorer] | None = None
@@ -220,7 +206,7 @@ class RunOptions:
     """The options of a run; none of them changes a result."""
 
     executor: dict[str, Any] = field(default_factory=dict)
-    jobs: Annotated[int, _from(1, MAX_JOBS)] = 1
+    jobs: Annotated[int, Whole(1, MAX_JOBS)] = 1
     timeout: Annotated[float, _positive] | None = None
     results_dir: str = "results/store"
     out: Annotated[str, _file(".csv", ".tex")] | None = None
@@ -299,9 +285,4 @@ def scorers(found: Any) -> list[str]:
         If it is something else.
     """
     names = found if isinstance(found, list) else [] if found is None else [found]
-    if not set(map(str, names)) <= set(MEASURES):
-        from mklbench.scoring import check_name
-
-        for name in names:
-            check_name("metrics", name, MEASURES)
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys(_score("metrics", name, MEASURES) for name in names))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from mklbench.iterations import History
+from mklbench.iterations import History, Watcher
 from mklbench.kernels import Family, KernelOperator
 from mklbench.kernels.naming import unique
 from mklbench.solution import Solution
@@ -161,7 +161,7 @@ def one_or_all(values: list[float]) -> float | Array:
     return float(values[0]) if len(values) == 1 else np.array(values)
 
 
-class Printer:
+class Printer(Watcher):
     """Prints a line for each entry of the histories that it is told of.
 
     Parameters
