@@ -1,10 +1,7 @@
-"""Tables in LaTeX: what is escaped, how columns are aligned, and that LaTeX takes them."""
+"""Tables in LaTeX: what is escaped, and how columns are aligned."""
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -46,29 +43,6 @@ def test_what_is_no_grid_makes_no_table() -> None:
 
 def test_every_sign_that_latex_reads_is_escaped() -> None:
     assert escaped("a\\b{c}^~") == r"a\textbackslash{}b\{c\}\textasciicircum{}\textasciitilde{}"
-
-
-def compiled(tmp_path: Path, *texts: str) -> str:
-    """Compile tables, and return what LaTeX says of them."""
-    needed = re.search(r"\\usepackage\{[^}]*\}", NEEDS)
-    assert needed is not None
-    page = (
-        rf"\documentclass{{article}}{needed[0]}\sisetup{{separate-uncertainty=true}}"
-        rf"\begin{{document}}{''.join(texts)}\end{{document}}"
-    )
-    (tmp_path / "page.tex").write_text(page, encoding="utf-8")
-    command = ["pdflatex", "-interaction=nonstopmode", "page.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-    return done.stdout.decode(errors="replace")
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX")
-def test_latex_takes_them(tmp_path: Path) -> None:
-    tables = ("picard2012_table1", "all_methods", "picard2012_path", "cortes2009_uci")
-    said = compiled(tmp_path, to_latex([GRID]), *map(mklbench.rendered, tables))
-    assert "\n!" not in said
-    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_the_command_writes_what_the_library_gives(
