@@ -73,8 +73,6 @@ def solve(
             os.kill(os.getpid(), signal.SIGSEGV)
         if behaviour == "hang":
             time.sleep(600)
-        if behaviour == "nap":
-            time.sleep(2)
         if behaviour == "hold":  # as LAPACK does: no other thread of Python's can run meanwhile
             ctypes.PyDLL(None).sleep(600)
         if behaviour == "os_exit":
