@@ -130,7 +130,10 @@ class FamilyCase:
     X: Array
     Z: Array
     kernel: Callable[[Array, Array, Array], Array]
-    gradient: Callable[[Array, Array, Array], Array]
+
+    def gradient(self, theta: Array, a: Array) -> Array:
+        """Return that (M,) of a' K a."""
+        return gradient(self.kernel, theta, self.X, a)
 
 
 def awkward_features(n: int, seed: int = 0) -> tuple[Array, Array]:
@@ -413,37 +416,20 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
 
 
 def product_kernel(theta: Array, X: Array, Z: Array) -> Array:
-    """Return prod_m exp(-theta_m (x_m - z_m)^2), (n, n_z), factor by factor."""
-    K = np.ones((len(X), len(Z)))
-    for m, parameter in enumerate(theta):
-        K *= np.exp(-parameter * (X[:, [m]] - Z[:, m]) ** 2)
-    return K
+    """Return prod_m exp(-theta_m (x_m - z_m)^2), (n, n_z)."""
+    squares = (X[:, None] - Z) ** 2
+    return np.exp(-theta * squares).prod(axis=2)
 
 
-def product_gradient(theta: Array, X: Array, a: Array) -> Array:
-    """Return -a' (D_m o K) a for all m from the stack of distances D_m (M, n, n)."""
-    D = (X.T[:, :, None] - X.T[:, None, :]) ** 2
-    return -np.einsum("i,mij,ij,j->m", a, D, product_kernel(theta, X, X), a)
-
-
-def _product() -> FamilyCase:
-    X, Z = awkward_features(35)
-    return FamilyCase(kernels.ProductGaussians(X), X, Z, product_kernel, product_gradient)
+def gradient(kernel: Callable[..., Array], theta: Array, X: Array, a: Array) -> Array:
+    """Return the gradient (M,) of a' K a by complex steps, which have no rounding."""
+    steps = 1e-30j * np.eye(len(theta))
+    return np.array([(a @ kernel(theta + step, X, X) @ a).imag / 1e-30 for step in steps])
 
 
 def isotropic_kernel(theta: Array, X: Array, Z: Array) -> Array:
     """Return exp(-theta ||x - z||^2), (n, n_z)."""
-    return dense_gaussian(float(theta[0]))(X, Z)
-
-
-def isotropic_gradient(theta: Array, X: Array, a: Array) -> Array:
-    """Return -a' (D o K) a for the squared distances D."""
-    return -np.array([a @ (dense_distances(X, X) * isotropic_kernel(theta, X, X)) @ a])
-
-
-def _isotropic() -> FamilyCase:
-    X, Z = awkward_features(35)
-    return FamilyCase(kernels.IsotropicGaussians(X), X, Z, isotropic_kernel, isotropic_gradient)
+    return np.exp(-theta[0] * dense_distances(X, Z))
 
 
 def gaussian_polynomial_kernel(theta: Array, X: Array, Z: Array) -> Array:
@@ -456,22 +442,21 @@ def gaussian_polynomial_kernel(theta: Array, X: Array, Z: Array) -> Array:
     return np.exp(-theta[0] * dense_distances(X, Z)) * (plain(X, Z) / np.outer(*norms)) ** 3
 
 
-def gaussian_polynomial_gradient(theta: Array, X: Array, a: Array) -> Array:
-    """Return the gradient of a' K a by complex steps, which have no rounding."""
-    steps = 1e-30j * np.eye(len(theta))
-    kernels_beside = (gaussian_polynomial_kernel(theta + step, X, X) for step in steps)
-    return np.array([(a @ K @ a).imag / 1e-30 for K in kernels_beside])
+def _family(
+    make: Callable[[Array], Family], kernel: Callable[[Array, Array, Array], Array], d: int = 6
+) -> Callable[[], FamilyCase]:
+    def made() -> FamilyCase:
+        X, Z = (samples[:, :d] for samples in awkward_features(35))
+        return FamilyCase(make(X), X, Z, kernel)
 
-
-def _gaussian_polynomials() -> FamilyCase:
-    X, Z = awkward_features(35)
-    X, Z = X[:, :5], Z[:, :5]  # far from the origin a polynomial is constant
-    family = kernels.GaussianPolynomials(X, degree=3)
-    return FamilyCase(family, X, Z, gaussian_polynomial_kernel, gaussian_polynomial_gradient)
+    return made
 
 
 FAMILY_CASES: dict[str, Callable[[], FamilyCase]] = {
-    "product of Gaussians": _product,
-    "isotropic Gaussians": _isotropic,
-    "Gaussians and polynomials": _gaussian_polynomials,
+    "product of Gaussians": _family(kernels.ProductGaussians, product_kernel),
+    "isotropic Gaussians": _family(kernels.IsotropicGaussians, isotropic_kernel),
+    # Far from the origin, as the sixth feature is, a polynomial is constant.
+    "Gaussians and polynomials": _family(
+        lambda X: kernels.GaussianPolynomials(X, degree=3), gaussian_polynomial_kernel, 5
+    ),
 }
