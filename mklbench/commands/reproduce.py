@@ -12,7 +12,6 @@ from mklbench.errors import InputError
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.files import check_writable_directory
-from mklbench.experiments.progress import counting
 from mklbench.experiments.records import Layers, RecordFile, record_path, write_sums
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report, assemble
@@ -109,7 +108,7 @@ def reproduce(
     ]
     found = list(zip(tables, finders, strict=True))
     places = [(finder, slot) for table, finder in found for slot in table.slots()]
-    runs = [finder.run(slot) for finder, slot in counting(places, "Reading the tables")]
+    runs = [finder.run(slot) for finder, slot in places]
     if dry_run:
         source = Layers([store, *taken_over.values()])
         recorded = _measured_before(results, tables)
@@ -164,7 +163,7 @@ def print_positions(
     for table in tables:
         finder = RunFinder(Layers([]), n_splits=selection.n_splits)
         lines = []
-        for slot in counting(list(table.slots()), "Reading the table"):
+        for slot in table.slots():
             run = finder.run(slot)
             [work] = outstanding_work([run], finder.source, recorded)
             asked = slot if selection.n_splits is None else first_splits(slot, run.n_splits)

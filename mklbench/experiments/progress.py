@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO
 
 from mklbench.errors import from_own_code_on
 from mklbench.experiments.execution.lock import Owner, holder
@@ -17,8 +17,6 @@ from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store, asked_splits, number_in
-
-_Item = TypeVar("_Item")
 
 
 class Progress:
@@ -141,16 +139,6 @@ class Bar(Lines):
     def _say(self, text: str) -> None:
         self._last = time.monotonic()
         self._bar.console.print(text, markup=False, soft_wrap=True)
-
-
-def counting(items: Sequence[_Item], description: str) -> Iterable[_Item]:
-    """Return `items`, with a bar on a terminal: for what takes a while before there are steps."""
-    if not sys.stderr.isatty():
-        return items
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(items, description, console=Console(file=sys.stderr), transient=True)
 
 
 def outcome(records: list[Record]) -> str:

@@ -27,7 +27,9 @@ JOB_VARIABLE = "MKLBENCH_JOB"
 def provenance() -> dict[str, Any]:
     """Return what a record says of its making; most of it is looked up once a process."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    return {**_fixed(), **place_in_cluster(), "time": now}
+    named = {"node": os.environ.get(NODE_VARIABLE), "job": os.environ.get(JOB_VARIABLE)}
+    place = {name: value for name, value in named.items() if value}
+    return {**_fixed(), **place, "time": now}
 
 
 @cache
@@ -41,12 +43,6 @@ def _fixed() -> dict[str, Any]:
         "git": git_revision(),
         "platform": platform.platform(),
     }
-
-
-def place_in_cluster() -> dict[str, str]:
-    """Return `node` and `job` as the runner of the job has named them; empty outside of jobs."""
-    named = {"node": os.environ.get(NODE_VARIABLE), "job": os.environ.get(JOB_VARIABLE)}
-    return {name: value for name, value in named.items() if value}
 
 
 def versions() -> dict[str, str]:

@@ -72,13 +72,13 @@ class RunRecords:
         "done" only if every split is; else "failed" or "timeout" if a split ended so, "incomplete"
         if splits are missing, "missing" if all are.
         """
-        states = [record.status for record in self.records]
-        if states.count("done") == self.run.n_splits:
+        states = {record.status for record in self.records}
+        if "failed" in states:
+            return "failed"
+        if "timeout" in states:
+            return "timeout"
+        if not self.missing:
             return "done"
-        bad: tuple[Status, ...] = ("failed", "timeout")
-        for state in bad:
-            if state in states:
-                return state
         return "incomplete" if states else "missing"
 
     @property

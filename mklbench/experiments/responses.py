@@ -46,11 +46,6 @@ class Responses:
     def __len__(self) -> int:
         return len(self.codes)
 
-    @property
-    def default_score(self) -> str:
-        """What model selection looks at unless it is told otherwise."""
-        return "accuracy" if self.targets is None else "rmse"
-
     def take(self, rows: NDArray[np.int64]) -> Responses:
         """Return the responses of some of the samples."""
         targets = None if self.targets is None else self.targets[rows]
@@ -68,11 +63,8 @@ class Responses:
         """
         if self.targets is None:
             return multiclass.fit(solve, operator, self.codes, self.n_classes, starts=starts)
-        if starts is None:
-            found = solve(operator, self.targets)
-        else:
-            found = solve(operator, self.targets, start=starts[0])
-        return [multiclass.checked(found, solve, operator)]
+        start = {} if starts is None else {"start": starts[0]}
+        return [multiclass.checked(solve(operator, self.targets, **start), solve, operator)]
 
     def fit_path(
         self, solve_path: PathSolver, operator: KernelOperator, values: Sequence[Any]

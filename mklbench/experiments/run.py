@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -200,9 +201,6 @@ class Run:
             return True
         return tuple(map(len, splits[split])) == (protocol.n_train, protocol.n_test)
 
-    def __repr__(self) -> str:
-        return f"Run({self.label}, n_splits={self.n_splits})"
-
 
 def _require_whole_groups(groups: Any, train: Any, test: Any, split: int) -> None:
     """Raise InputError for a split of a file that has rows of a group in both parts."""
@@ -222,14 +220,11 @@ def _load(config: str, files: tuple[FileState, ...]) -> Dataset:
 def files_named(value: Any) -> tuple[FileState, ...]:
     """Return the state of every file that a configuration names, by which a changed one is seen."""
     if isinstance(value, Mapping):
-        return tuple(state for item in value.values() for state in files_named(item))
+        value = list(value.values())
     if isinstance(value, list):
         return tuple(state for item in value for state in files_named(item))
-    if not isinstance(value, str):
-        return ()
-    try:
+    with contextlib.suppress(OSError, ValueError, RuntimeError, TypeError):  # it names no file
         path = Path(value).expanduser().absolute()
         status = path.stat()
-    except (OSError, ValueError, RuntimeError):  # a text that names no file
-        return ()
-    return ((str(path), status.st_mtime_ns, status.st_size),)
+        return ((str(path), status.st_mtime_ns, status.st_size),)
+    return ()

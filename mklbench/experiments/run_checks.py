@@ -75,18 +75,16 @@ def _check_regression(run: Run) -> None:
 def _check_scores(run: Run) -> None:
     """Raise InputError for scorers that the data or the algorithm have nothing for."""
     score = run.config.search.score
-    sought = () if score in (None, *SCORES) else (score,)
-    scorers = [name for name in run.metrics if name not in MEASURES]
-    if not (scorers or sought):
+    asked = [] if score in (None, *SCORES) else [("search.score", score)]
+    asked += [("metrics", name) for name in run.metrics if name not in MEASURES]
+    if not asked:
         return
     from mklbench.scoring import check_task  # loads scikit-learn
 
     data = run.dataset()
     n_classes = 0 if data.targets is not None else len(data.classes)
-    for name in sought:
-        check_task("search.score", name, run.data, n_classes, probabilities=False)
-    for name in scorers:
-        check_task("metrics", name, run.data, n_classes)
+    for option, name in asked:
+        check_task(option, str(name), run.data, n_classes, probabilities=option == "metrics")
 
 
 def _check_rows_of_files(run: Run, builder: Any) -> None:

@@ -12,6 +12,7 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from mklbench import config as configs
 from mklbench import grids, multiclass
-from mklbench.config import RunConfig, SearchConfig
+from mklbench.config import RunConfig
 from mklbench.config.schemas import SCORES
 from mklbench.data.splits import folds
 from mklbench.errors import SingularError
@@ -101,16 +102,18 @@ def select(
     if not grid:
         return Selection()
     start = time.perf_counter()
-    score: str = config.search.score or responses.default_score
-    config = config.with_values(_of_fits(config.search))
+    score: str = config.search.score or ("rmse" if responses.n_classes == 0 else "accuracy")
+    tol = {} if config.search.tol is None else {"algo.tol": config.search.tol}
+    config = config.with_values(tol | (config.search.fits or {}))  # of the fits of the search
     if validation is None:
         in_order = config.split.kind == "time"
         parts = folds(responses.codes, config.search.folds, seed, groups, in_order)
     else:
         parts = [(np.setdiff1d(np.arange(len(responses)), validation), validation)]
-    entries, rank = grid_entries(grid), _complexity
+    entries = grid_entries(grid)
+    rank: Callable[[Mapping[str, Any]], Any] = _complexity
     if config.search.ties == "larger":
-        entries, rank = entries[::-1], _simplicity
+        entries, rank = entries[::-1], lambda entry: [-value for value in _complexity(entry)]
     trial = _Trial(config, build, responses, parts, score)
     best, lost, at_end = grids.search(entries, trial.losses, rank, trial.axes)
     if trial.singular is not None and lost == math.inf:
@@ -126,6 +129,7 @@ def select(
     )
 
 
+@dataclass
 class _Trial:
     """Tries entries of a grid in the folds of a training part; the parameters are of `select`.
 
@@ -137,23 +141,17 @@ class _Trial:
         Why some entry has no solution.
     """
 
-    def __init__(
-        self,
-        config: RunConfig,
-        build: Build,
-        responses: Responses,
-        parts: Sequence[tuple[Rows, Rows]],
-        score: str,
-    ) -> None:
-        self._config = config
-        self._build = build
-        self._responses = responses
-        self._parts = parts
-        self._score = score
-        grid = config.search.grid
+    config: RunConfig
+    build: Build
+    responses: Responses
+    parts: Sequence[tuple[Rows, Rows]]
+    score: str
+
+    def __post_init__(self) -> None:
+        grid = self.config.search.grid
         self.axes = [path for path, values in grid.items() if values == grids.AUTO]
         self.singular: SingularError | None = None
-        option = configs.declared(config.algo).path_option
+        option = configs.declared(self.config.algo).path_option
         self._path = None if option is None else f"algo.{option}"
         self._operators: dict[str, KernelOperator] = {}  # the latest only
         self._units: dict[str, float] = {}
@@ -172,14 +170,13 @@ class _Trial:
         for paths in _paths(entries, self._path):
             operator = self._operator(entries[paths[0][0]])
             settings = [
-                [self._config.with_values(self.resolved(entries[i])) for i in path]
-                for path in paths
+                [self.config.with_values(self.resolved(entries[i])) for i in path] for path in paths
             ]
             predictor = _Predictor(operator)
             solvers = [_PathSolver(setting) for setting in settings]
-            for fit_rows, held_out in self._parts:
+            for fit_rows, held_out in self.parts:
                 fold_operator = operator.take(fit_rows)
-                learning, held = self._responses.take(fit_rows), self._responses.take(held_out)
+                learning, held = self.responses.take(fit_rows), self.responses.take(held_out)
                 for path, solver in zip(paths, solvers, strict=True):
                     solved = solver.solve(fold_operator, learning)
                     for entry, solutions in zip(path, solved, strict=True):
@@ -187,7 +184,7 @@ class _Trial:
                             losses[entry], self.singular = math.inf, solutions
                             continue
                         decision = predictor.decision(solutions, held_out, fit_rows)
-                        losses[entry] += held.loss(self._score, decision)
+                        losses[entry] += held.loss(self.score, decision)
                 del fold_operator  # its memory serves the next one
         return losses
 
@@ -196,7 +193,7 @@ class _Trial:
         kernel = _kernel(entry)
         if kernel not in self._operators:
             self._operators.clear()
-            self._operators[kernel] = self._build(self._config.with_values(entry).kernel)
+            self._operators[kernel] = self.build(self.config.with_values(entry).kernel)
             if self.axes:
                 self._units[kernel] = grids.unit_of(self._operators[kernel])
         return self._operators[kernel]
@@ -312,20 +309,9 @@ def medians(choices: Sequence[Mapping[str, Any]], combine: str | None = None) ->
     return {path: statistics.median_low(choice[path] for choice in choices) for path in paths}
 
 
-def _of_fits(search: SearchConfig) -> dict[str, Any]:
-    """Return what the fits of a search have in the place of the config's values."""
-    tol = {} if search.tol is None else {"algo.tol": search.tol}
-    return tol | (search.fits or {})
-
-
 def _complexity(entry: Mapping[str, Any]) -> tuple[float, float]:
     """Return what tells between entries of the same score: iterations without end come last."""
     return _ascending(entry.get("algo.iterations", 0)), entry.get("algo.C", 0.0)
-
-
-def _simplicity(entry: Mapping[str, Any]) -> tuple[float, float]:
-    iterations, C = _complexity(entry)
-    return -iterations, -C
 
 
 def _paths(entries: Sequence[Mapping[str, Any]], own: str | None) -> list[list[list[int]]]:

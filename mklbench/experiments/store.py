@@ -138,12 +138,12 @@ class Store(RecordSource):
         """Return the shared selections: of a finished record, or else from their files."""
         if found := shared_selections(run, records):
             return found
-        read = {split: self._selection(run, split) for split in run.selection_splits}
-        return {split: selection for split, selection in read.items() if selection is not None}
-
-    def _selection(self, run: Run, split: int) -> Selection | None:
-        path = self.selection_path(run, split)
-        return _read(path, Selection.from_json, key=run.key, split=split)
+        selections = {}
+        for split in run.selection_splits:
+            path = self.selection_path(run, split)
+            if (read := _read(path, Selection.from_json, key=run.key, split=split)) is not None:
+                selections[split] = read
+        return selections
 
     def describe(self, run: Run) -> None:
         """Write what a run is, unless it is there already with as many splits.
@@ -155,12 +155,7 @@ class Store(RecordSource):
         """
         directory = self.directory(run)
         if asked_splits(self.described_config(directory)) < run.n_splits:
-            content = {
-                "key": run.key,
-                "label": run.label,
-                "data_digest": run.data_digest,
-                "config": described(run),
-            }
+            content = {"key": run.key, "config": described(run)}
             # A sweep has thousands, and what is lost is written again.
             self._write(directory / "cell.json", content, durable=False)
 
@@ -202,10 +197,7 @@ def copy_records(runs: Iterable[Run], source: RecordSource, store: Store) -> int
     """
     n_copied = 0
     for run in runs:
-        theirs = source.read(run)
-        if not theirs.done:
-            continue
-        mine = store.read(run)
+        theirs, mine = source.read(run), store.read(run)
         both = mine.selections.keys() & theirs.selections.keys()
         if any(mine.selections[at].params != theirs.selections[at].params for at in both):
             continue

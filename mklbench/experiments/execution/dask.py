@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mklbench import __version__
-from mklbench.errors import InputError, missing
+from mklbench.errors import InputError, first_line, missing
 from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
@@ -76,14 +76,9 @@ class Dask(Remote):
 
     def prepare(self, runs: Sequence[Run], store: Store) -> None:
         """Connect, and raise InputError unless the workers have our version and see the store."""
-        if self._client is not None:
-            return
-        try:
+        if self._client is None:
             self._connect()
             self._check(store)
-        except BaseException:
-            self.close()
-            raise
 
     def submit(self, n_jobs: int, arguments: tuple[Any, ...], gib: int) -> list[str]:
         """Submit jobs as tasks."""
@@ -128,7 +123,7 @@ class Dask(Remote):
             )
         except Exception as error:  # of many kinds
             raise InputError(
-                f"executor.address={self._address} does not answer ({_in_short(error)}): see that "
+                f"executor.address={self._address} does not answer ({first_line(error)}): see that "
                 "a dask scheduler runs there."
             ) from error
 
@@ -138,7 +133,7 @@ class Dask(Remote):
         try:
             found = set(self._client.run(_answer, str(store.path.absolute())).values())
         except Exception as error:  # raised there, of whatever kind
-            found = {_in_short(error)}
+            found = {first_line(error)}
         if found != {_answer(str(store.path))}:
             raise InputError(
                 f"executor=dask needs workers with mklbench {__version__} that see results_dir="
@@ -154,7 +149,7 @@ def _ended(future: Any) -> EndedJob:
     if future.status == "finished":
         reason, refused = "COMPLETED", future.result()
     elif future.status == "error":
-        reason = f"FAILED ({_in_short(future.exception())})"
+        reason = f"FAILED ({first_line(future.exception())})"
     return EndedJob(f"dask {future.key}", reason, where, refused)
 
 
@@ -175,8 +170,3 @@ def _run(*arguments: Any) -> dict[str, str]:
 def _answer(store: str) -> str:
     """Say which version a worker has, and whether it sees the store."""
     return f"mklbench {__version__} {'with' if os.access(store, os.W_OK) else 'without'} the store"
-
-
-def _in_short(error: BaseException | None) -> str:
-    lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__).rstrip(".")

@@ -143,12 +143,8 @@ class Slurm(Remote):
             states = _squeue(f"--jobs={','.join(arrays)}")
         except _Unreachable:  # it is asked again
             return []
-        ended = {job_id: states.get(job_id, ("LOST", "", "")) for job_id in self._jobs}
-        return [
-            self._ended(job_id, state, node)
-            for job_id, (state, node, _) in ended.items()
-            if state in _ENDED
-        ]
+        now = [(job_id, *states.get(job_id, ("LOST", "", ""))) for job_id in self._jobs]
+        return [self._ended(*job[:3]) for job in now if job[1] in _ENDED]
 
     def close(self) -> None:
         """Cancel the jobs that have not ended; keep the logs if any has failed."""

@@ -23,7 +23,7 @@ from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.execution.steps import Step, missing_steps
 from mklbench.experiments.files import check_writable_directory
-from mklbench.experiments.progress import Progress, counting, duration
+from mklbench.experiments.progress import Progress, duration
 from mklbench.experiments.provenance import git_revision
 from mklbench.experiments.record import Record, Selection
 from mklbench.experiments.records import split_seconds
@@ -239,9 +239,7 @@ def confirm(
     named = dict.fromkeys(names or table_names(config_dir))
     tables = [
         (table, RunFinder(recorded_source(table)))
-        for table in (
-            load_table(name, config_dir) for name in counting(list(named), "Reading the tables")
-        )
+        for table in (load_table(name, config_dir) for name in named)
     ]
     # What another revision has made says nothing of this one.
     store = Store(Path(results_dir) / "store" / (git_revision() or __version__))

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from narrowing import present
 from mklbench.errors import InputError
 from mklbench.experiments import progress as progress_module
 from mklbench.experiments.execution.plan import run_all
-from mklbench.experiments.progress import Bar, Lines, counting, duration, progress
+from mklbench.experiments.progress import Bar, Lines, duration, progress
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RunRecords
 from mklbench.experiments.run import Run
@@ -303,19 +302,6 @@ def test_the_bar_is_for_terminals(store: Store) -> None:
     run_all([tiny_run()], store, progress=Bar(log))
     assert "svm-gaussian-twonorm done" in log.getvalue()
     assert isinstance(progress("auto", log), Lines)
-
-
-def test_an_error_ends_the_counting(monkeypatch: pytest.MonkeyPatch) -> None:
-    log = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", log)
-    assert list(counting([3, 1, 2], "Reading")) == [3, 1, 2]
-    assert not log.getvalue()
-    monkeypatch.setattr(log, "isatty", lambda: True)
-    with pytest.raises(ZeroDivisionError):
-        [1 / item for item in counting([1, 0, 2], "Reading")]
-    cursor_is_shown_again = log.getvalue().rindex("\x1b[?25h")
-    assert "Reading" in log.getvalue()
-    assert "Reading" not in log.getvalue()[cursor_is_shown_again:]
 
 
 @pytest.mark.parametrize(
