@@ -100,7 +100,7 @@ def _builder(kernels: str, n_widths: int) -> Callable[[Array], Any]:
     if kernels == "widths":
         return lambda X: unit_trace(GeneratedBank(X, gammas, [(j,) for j in range(X.shape[1])]))
     functions = [Gaussian(gamma) for gamma in gammas.tolist()]
-    return lambda X: unit_trace(FeatureBank(X, functions, decomposed=True))
+    return lambda X: unit_trace(FeatureBank(X, functions))
 
 
 def _fitted(send: Send, kernels: str, n: int, d: int, n_widths: int) -> None:

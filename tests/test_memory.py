@@ -223,7 +223,7 @@ class TestRuns:
         assert said.count("\n") == 1
         assert said.startswith(
             "mklbench: error: data=twonorm has 14000 training rows: algo=mkl with "
-            "kernel=feature_gaussians (M = 20 kernels) needs about 7."
+            "kernel=feature_gaussians (M = 20 kernels) needs about 4."
         )
         assert " GiB, and 2 GiB are free; about n = " in said
         assert "split.test_fraction=null split.n_train=" in said
@@ -238,7 +238,7 @@ class TestRuns:
             check_run(tiny_run(*TWONORM, *proposed[::2], "split.n_train=13000"), [0])
 
     def test_workers_share(self, two_gib: None) -> None:
-        run = tiny_run(*TWONORM, "split.test_fraction=null", "split.n_train=5000", "split.n_test=9")
+        run = tiny_run(*TWONORM, "split.test_fraction=null", "split.n_train=7000", "split.n_test=9")
         check_run(run, [0])
         with pytest.raises(InputError, match="1 GiB are free for each of 2 processes") as refused:
             check_run(run, [0], jobs=2)

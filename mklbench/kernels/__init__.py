@@ -5,11 +5,9 @@ asks for them here and not in the modules below.
 """
 
 from mklbench.kernels.banks.concatenated import ColumnBank, ConcatenatedBank
-from mklbench.kernels.banks.dense import DenseBank, FunctionBank
-from mklbench.kernels.banks.features import FeatureBank
-from mklbench.kernels.banks.function_bank import NamedFunction
+from mklbench.kernels.banks.dense import DenseBank, FunctionBank, NamedFunction
+from mklbench.kernels.banks.features import FeatureBank, LinearBank
 from mklbench.kernels.banks.generated import GeneratedBank
-from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.precomputed import (
     IndexedBank,
     PrecomputedBank,
@@ -61,9 +59,12 @@ from mklbench.kernels.builders.named import (
 )
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.cross import CrossKernels
-from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
+from mklbench.kernels.families import (
+    GaussianPolynomials,
+    IsotropicGaussians,
+    ProductGaussians,
+)
 from mklbench.kernels.functions import Gaussian, Linear, Polynomial
-from mklbench.kernels.gaussian_polynomials import GaussianPolynomials
 from mklbench.kernels.groups import Groups, groups_of
 from mklbench.kernels.mixtures import FamilyBank, check_thetas, mixture_outputs, training_outputs
 from mklbench.kernels.samples import Views, matrix_of, rows_of

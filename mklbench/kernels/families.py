@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -12,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import CoordinateSearch, Family, RoughFamily
-from mklbench.kernels.contract import NUMBER, Memory, Shape
+from mklbench.kernels.contract import NUMBER, Memory, Shape, gram_bytes
 from mklbench.kernels.euclidean import (
     Single,
     centre_of,
@@ -30,7 +32,7 @@ from mklbench.kernels.naming import (
     named,
     product_names,
 )
-from mklbench.validation import check_features, check_training_features
+from mklbench.validation import check_count, check_features, check_training_features
 
 # Samples are that far from their centre at most where matrix products and single precision serve:
 # what is lost to rounding, in units of a squared feature, would be as large as a gradient.
@@ -85,6 +87,46 @@ class _Gaussians(Family):
     def _between(self, X: Array, Z: Array) -> Array:
         """Return those (k, n) from shifted training samples `X` to these, `Z`."""
         return squared_distances(X, Z) if self._by_differences else distances_of_products(X, Z)
+
+    @abstractmethod
+    def _by_feature(self, theta: ArrayLike) -> Array:
+        """Return the gamma (d,) of each feature at some parameters."""
+
+    def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
+        exponent = self._within(self._X * np.sqrt(self._by_feature(weights)))
+        np.negative(exponent, out=exponent)
+        return np.exp(exponent, out=exponent if out is None else out)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        root = np.sqrt(self._by_feature(weights))
+        samples, used = check_features("Z", Z, len(root)), np.flatnonzero(root)
+        with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
+            scaled = (samples - self._centre)[:, used] * root[used]
+        exponent = squared_distances(scaled, self._X[:, used] * root[used])
+        np.negative(exponent, out=exponent)
+        return np.exp(exponent, out=exponent)
+
+    def between(self, theta: ArrayLike, samples: Array) -> Array:
+        root = np.sqrt(self._by_feature(theta))
+        exponent = self._between((samples - self._centre) * root, self._X * root)
+        np.negative(exponent, out=exponent)
+        return np.exp(exponent, out=exponent)
+
+    def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
+        vector = self._check_coefficients(a)
+        rows = np.flatnonzero(vector)
+        X = self._X[rows]
+        if K is None:
+            W = self._within(X * np.sqrt(self._by_feature(theta)))
+            np.negative(W, out=W)
+            np.exp(W, out=W)
+        else:
+            W = K[rows[:, None], rows]
+        W *= vector[rows, None]
+        W *= vector[rows]
+        if self._by_differences:
+            return np.array([-np.vdot(W, squared_distances(x, x)) for x in X.T[:, :, None]])
+        return 2.0 * (np.einsum("im,im->m", X, W @ X) - W.sum(axis=1) @ (X * X))
 
     @staticmethod
     def _needs(shape: Shape, n_parameters: int) -> Memory:
@@ -146,41 +188,8 @@ class ProductGaussians(_Gaussians):
         """
         return _Gaussians._needs(shape, shape.d)
 
-    def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
-        exponent = self._within(self._X * np.sqrt(self._check_theta(weights)))
-        np.negative(exponent, out=exponent)
-        return np.exp(exponent, out=exponent if out is None else out)
-
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        root, samples = np.sqrt(self._check_theta(weights)), check_features("Z", Z, self.n_kernels)
-        used = np.flatnonzero(root)
-        with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
-            scaled = (samples - self._centre)[:, used] * root[used]
-        exponent = squared_distances(scaled, self._X[:, used] * root[used])
-        np.negative(exponent, out=exponent)
-        return np.exp(exponent, out=exponent)
-
-    def between(self, theta: ArrayLike, samples: Array) -> Array:
-        root = np.sqrt(self._check_theta(theta))
-        exponent = self._between((samples - self._centre) * root, self._X * root)
-        np.negative(exponent, out=exponent)
-        return np.exp(exponent, out=exponent)
-
-    def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
-        vector = self._check_coefficients(a)
-        rows = np.flatnonzero(vector)
-        X = self._X[rows]
-        if K is None:
-            W = self._within(X * np.sqrt(self._check_theta(theta)))
-            np.negative(W, out=W)
-            np.exp(W, out=W)
-        else:
-            W = K[rows[:, None], rows]
-        W *= vector[rows, None]
-        W *= vector[rows]
-        if self._by_differences:
-            return np.array([-np.vdot(W, squared_distances(x, x)) for x in X.T[:, :, None]])
-        return 2.0 * (np.einsum("im,im->m", X, W @ X) - W.sum(axis=1) @ (X * X))
+    def _by_feature(self, theta: ArrayLike) -> Array:
+        return self._check_theta(theta)
 
     def single_precision(self) -> RoughFamily:
         if self._by_differences:
@@ -256,41 +265,11 @@ class IsotropicGaussians(_Gaussians):
         """
         return _Gaussians._needs(shape, 1)
 
-    def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
-        (gamma,) = self._check_theta(weights)
-        exponent = self._within(self._X)
-        exponent *= -gamma
-        return np.exp(exponent, out=exponent if out is None else out)
-
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        (gamma,) = self._check_theta(weights)
-        samples = check_features("Z", Z, self._X.shape[1])
-        # A sample whose distance is beyond doubles is as far as any, unless gamma is 0.
-        distances = np.minimum(squared_distances(samples, self.samples), np.finfo(float).max)
-        with np.errstate(over="ignore"):
-            exponent = np.multiply(distances, -gamma, out=distances)
-        return np.exp(exponent, out=exponent)
-
-    def between(self, theta: ArrayLike, samples: Array) -> Array:
-        (gamma,) = self._check_theta(theta)
-        exponent = self._between(samples - self._centre, self._X)
-        exponent *= -gamma
-        return np.exp(exponent, out=exponent)
+    def _by_feature(self, theta: ArrayLike) -> Array:
+        return np.full(self.samples.shape[1], self._check_theta(theta)[0])
 
     def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
-        (gamma,) = self._check_theta(theta)
-        vector = self._check_coefficients(a)
-        rows = np.flatnonzero(vector)
-        distances = self._within(self._X[rows])
-        W = distances * (np.exp(-gamma * distances) if K is None else K[rows[:, None], rows])
-        return np.array([-vector[rows] @ W @ vector[rows]])
-
-    def single_precision(self) -> RoughFamily:
-        return (
-            _RoughIsotropic(self, self._X)
-            if not self._by_differences
-            else super().single_precision()
-        )
+        return super().gradient(theta, a, K).sum(keepdims=True)
 
     def starts(self) -> Array:
         """Return a fine logarithmic grid: one parameter can be searched all over."""
@@ -318,6 +297,125 @@ class IsotropicGaussians(_Gaussians):
     def in_own_order(self) -> tuple[IsotropicGaussians, NDArray[np.intp]]:
         samples = self.samples[:, _own_order(self.samples)]
         return IsotropicGaussians(samples, *self._box), np.zeros(1, dtype=np.intp)
+
+
+class GaussianPolynomials(Family):
+    """Products of an isotropic Gaussian and a polynomial of diagonal 1.
+
+    K_theta = exp(-theta_0 ||x - z||^2) q^degree, where
+
+        q = (1 + theta_1 x'z) / sqrt((1 + theta_1 x'x) (1 + theta_1 z'z)).
+
+    With theta_1 = 0 it is a Gaussian and with theta_0 = 0 a polynomial, so that a mixture of
+    kernels of both types (Gehler & Nowozin 2008, section 1) is one of members of this family. The
+    diagonal is 1, or the polynomial with the largest values would win by its scale.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+    gamma_min, gamma_max : float, default=0.0, inf
+        The box of both parameters, as of `IsotropicGaussians`.
+    degree : int, default=2
+        Degree of the polynomial, >= 1.
+    """
+
+    n_kernels = 2
+    features = (-1, -1)
+
+    def __init__(
+        self, X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf, degree: int = 2
+    ) -> None:
+        self._degree = check_count("degree", degree)
+        self._place(IsotropicGaussians(X, gamma_min, gamma_max))
+        self.lower, self.upper = (
+            np.repeat(end, 2) for end in (self._gaussians.lower, self._gaussians.upper)
+        )
+
+    def _place(self, gaussians: IsotropicGaussians) -> None:
+        self._gaussians = gaussians
+        self.samples, self.n_samples = gaussians.samples, gaussians.n_samples
+
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Self:
+        taken = copy(self)
+        taken._place(self._gaussians.take(rows, kernels))
+        return taken
+
+    @staticmethod
+    def memory(shape: Shape, **options: object) -> Memory:
+        """Return the memory of the family.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        **options : object
+            Of the family; they do not matter.
+        """
+        alone = IsotropicGaussians.memory(shape)
+        return replace(alone, n_kernels=2, combining=gram_bytes(shape.n, 4))
+
+    def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
+        theta = self._check_theta(weights)
+        K = self._gaussians.gram(theta[:1], out)
+        K *= self._cosines(theta[1], self.samples) ** self._degree
+        np.fill_diagonal(K, 1.0)
+        return K
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        theta, new = self._check_theta(weights), check_features("Z", Z, self.samples.shape[1])
+        K = self._gaussians.cross(theta[:1], new)
+        K *= self._cosines(theta[1], new) ** self._degree
+        return K
+
+    def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
+        parameters, vector = self._check_theta(theta), np.asarray(a, dtype=np.float64)
+        rows = np.flatnonzero(vector)
+        if not len(rows):
+            return np.zeros(2)
+        part, vector = self.take(rows), vector[rows]
+        X, gaussian = part.samples, part._gaussians.gram(parameters[:1])
+        cosines, inner = part._cosines(parameters[1], X), X @ X.T
+        whole = gaussian * cosines**self._degree
+        of_gaussian = part._gaussians.gradient(parameters[:1], vector, whole)[0]
+        squares = 1.0 + parameters[1] * inner.diagonal()
+        shares = 0.5 * inner.diagonal() / squares
+        slopes = inner / np.sqrt(np.outer(squares, squares))
+        slopes -= cosines * (shares[:, None] + shares)
+        slopes *= self._degree * cosines ** (self._degree - 1) * gaussian
+        return np.array([of_gaussian, vector @ slopes @ vector])
+
+    def starts(self) -> Array:
+        """Return `scales` and, for each parameter, kernels with the other at the lower end."""
+        scales = self.scales()
+        alone = np.concatenate([scales * [2.0, 0.0], scales * [0.0, 2.0]])
+        return np.concatenate([scales, np.clip(alone, self.lower, self.upper)])
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        return tuple(named(each, ALL_COLUMNS) for each in ("gaussian", self._polynomial))
+
+    def member_names(
+        self, thetas: ArrayLike, columns: Sequence[str] | None = None
+    ) -> tuple[str, ...]:
+        factors = ("gaussian", self._polynomial)
+        return tuple(
+            named(
+                " times ".join(f"{factors[m]} at {theta[m]:.3g}" for m in np.flatnonzero(theta))
+                or "constant",
+                ALL_COLUMNS,
+            )
+            for theta in np.asarray(thetas, dtype=np.float64)
+        )
+
+    @property
+    def _polynomial(self) -> str:
+        return f"polynomial {self._degree}"
+
+    def _cosines(self, gamma: float, Z: Array) -> Array:
+        """Return q (k, n) between `Z` and the training samples."""
+        lengths = [1.0 + gamma * np.einsum("im,im->i", S, S) for S in (Z, self.samples)]
+        cosines: Array = (1.0 + gamma * (Z @ self.samples.T)) / np.sqrt(np.outer(*lengths))
+        return cosines
 
 
 def _own_order(X: Array) -> NDArray[np.intp]:
@@ -387,24 +485,6 @@ class _RoughProducts(RoughFamily):
         if self.has_quick_lines:
             return IndicatorLines(self, self._X, a, self._family.upper)
         return ProductLines(self, self._X, a)
-
-
-class _RoughIsotropic(RoughFamily):
-    """Isotropic Gaussians in single precision, all from one distance matrix."""
-
-    def __init__(self, family: Family, X: Array) -> None:
-        super().__init__(family)
-        self._distances = centred_squared_distances(X).astype(np.float32)
-
-    def gram(self, theta: Array) -> Single:
-        return exp_in_place(self._distances * np.float32(-theta[0]))
-
-    def quadratic_form(
-        self, theta: Array, a: Array, K: NDArray[np.floating]
-    ) -> tuple[float, Array]:
-        coefficients = a.astype(np.float32)
-        slope = -float(coefficients @ ((K * self._distances) @ coefficients))
-        return float(coefficients @ (K @ coefficients)), np.array([slope])
 
 
 def _gaussian(X: Single) -> Single:

@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels.euclidean import squared_distances
-from mklbench.validation import SMALLEST_FEATURE, check_count, check_positive, column_called
+from mklbench.validation import (
+    SMALLEST_FEATURE,
+    check_count,
+    check_positive,
+    column_called,
+)
 
 Array = NDArray[np.float64]
 
@@ -19,8 +24,8 @@ Array = NDArray[np.float64]
 SMALLEST_VALUE, LARGEST_VALUE = 1e-140, 1e140
 
 
-# Of a smaller variance its reciprocal may overflow.
-_SMALLEST_VARIANCE = 1e-300
+# The square of a smaller deviation may be 0.
+_SMALLEST_DEVIATION = 1e-150
 
 
 class KernelFunction(Protocol):
@@ -37,19 +42,12 @@ def standardisation(X: Array) -> tuple[Array, Array]:
     """Return the mean and 1 / the standard deviation (d,) of each column of `X` (n, d).
 
     The latter is 0 for a constant column, and for one whose deviation is too small to have an
-    inverse. Columns are scaled by powers of two on the way, which changes no digit, so that no
-    square overflows or vanishes.
+    inverse.
     """
-    exponents = np.frexp(np.abs(X).max(axis=0))[1]
-    scaled = np.ldexp(X, -exponents)
-    spread = scaled.std(axis=0)
+    spread = X.std(axis=0)
     # The deviation of a constant may be rounding of its mean.
-    varies = (X.max(axis=0) > X.min(axis=0)) & (spread > 0.0)
-    inverse = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
-    with np.errstate(over="ignore"):
-        factors = np.ldexp(inverse, -exponents)
-    factors[np.isinf(factors)] = 0.0
-    return np.ldexp(scaled.mean(axis=0), exponents), factors
+    varies = (X.max(axis=0) > X.min(axis=0)) & (spread > _SMALLEST_DEVIATION)
+    return X.mean(axis=0), np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
 
 
 @dataclass(frozen=True)
@@ -134,16 +132,7 @@ def gamma_scale(X: Any) -> float:
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             variance = float(np.var(X))
-    if variance == 0.0:
-        return 1.0
-    if not _SMALLEST_VARIANCE <= variance <= 1.0 / _SMALLEST_VARIANCE:
-        values = X.toarray() if hasattr(X, "multiply") else X
-        row, column = np.unravel_index(int(np.abs(values).argmax()), values.shape)
-        raise InputError(
-            f"X holds {values[row, column]:g} at row {row}, column {column}, where the variance "
-            f"that sets the width of Gaussians is {variance:g}: rescale the column."
-        )
-    return 1.0 / (np.shape(X)[1] * variance)
+    return 1.0 / (np.shape(X)[1] * variance) if variance > 0.0 else 1.0
 
 
 def matrices(functions: Sequence[KernelFunction], X: Array, Z: Array) -> Iterator[Array]:
@@ -181,7 +170,7 @@ def check_values(functions: Sequence[KernelFunction], X: Array, first: int = 0) 
 
 @dataclass(frozen=True)
 class Polynomial:
-    """k(x, z) = (x'z + offset)^degree.
+    """k(x, z) = (gamma x'z + offset)^degree.
 
     Parameters
     ----------
@@ -189,32 +178,36 @@ class Polynomial:
         The power, >= 1.
     offset : float, default=1.0
         Added to the inner product; >= 0 for a positive semidefinite kernel.
+    gamma : float, default=1.0
+        Factor of the inner product, > 0.
     """
 
     degree: int
     offset: float = 1.0
+    gamma: float = 1.0
 
     def __post_init__(self) -> None:
         check_count("degree", self.degree)
+        check_positive("gamma", self.gamma)
 
     def __call__(self, X: Array, Z: Array) -> Array:
         """Return the matrix (n, n_z) of k between the rows of `X` (n, d) and `Z` (n_z, d)."""
         with np.errstate(over="ignore", invalid="ignore"):  # judged by who uses them
-            base = X @ Z.T + self.offset
+            base = self.gamma * (X @ Z.T) + self.offset
             power = base.copy()
             for _ in range(self.degree - 1):  # pow() takes ten times as long
                 power *= base
             return power
 
     def diagonal(self, X: Array) -> Array:
-        """Return k(x, x) = (x'x + offset)^degree (n,).
+        """Return k(x, x) = (gamma x'x + offset)^degree (n,).
 
         Parameters
         ----------
         X : ndarray of shape (n, d)
             Samples, one a row.
         """
-        return (np.einsum("ij,ij->i", X, X) + self.offset) ** self.degree
+        return (self.gamma * np.einsum("ij,ij->i", X, X) + self.offset) ** self.degree
 
 
 @dataclass(frozen=True)

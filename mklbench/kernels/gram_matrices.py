@@ -34,8 +34,6 @@ BLOCK = 64
 # precision, which is taken out with a warning, and of rounding that needs none.
 ASYMMETRY, _SILENT = 1e-6, 1e-10
 
-_ABOVE_DIAGONAL = ~np.tri(BLOCK, dtype=bool)
-
 
 class PackedTriangles:
     """A growing list of symmetric matrices (n, n), n (n + 1) / 2 numbers each.
@@ -126,11 +124,10 @@ class PackedTriangles:
         doubled[diagonal(self.n_samples)] *= 0.5
         return self.triangles @ doubled
 
-    def inner_products(self, others: PackedTriangles | None = None) -> Array:
-        """Return <K_m, K_l>_F (M, M), or (M, L) with the L matrices of another list."""
-        columns = self if others is None else others
-        doubled = self.triangles @ columns.triangles.T
-        return 2.0 * doubled - self.diagonals() @ columns.diagonals().T
+    def inner_products(self) -> Array:
+        """Return <K_m, K_l>_F (M, M)."""
+        diagonals = self.diagonals()
+        return 2.0 * (self.triangles @ self.triangles.T) - diagonals @ diagonals.T
 
     def centred(self) -> PackedTriangles:
         """Return the matrices H K_m H, H = I - 1 1'/n, as a list of their own."""
@@ -155,10 +152,6 @@ class PackedTriangles:
         for m in np.flatnonzero(weights):
             combined += weights[m] * self._buffer[m, position]
         return combined
-
-    def columns(self, columns: NDArray[np.intp]) -> Array:
-        """Return the columns (M, n, k) of each matrix that belong to the samples `columns`."""
-        return self.triangles[:, _position(np.arange(self.n_samples)[:, None], columns)]
 
     def keep(self, kernels: NDArray[np.intp]) -> PackedTriangles:
         """Return a list of the matrices `kernels` (indices) only."""
@@ -203,10 +196,7 @@ def write_lower(lower: Array, out: Array, add: bool) -> None:
     """
     for start in range(0, len(out), BLOCK):
         stop = min(start + BLOCK, len(out))
-        rows = lower[start:stop, :stop]
-        corner = rows[:, start:]
-        np.copyto(corner, corner.T, where=_ABOVE_DIAGONAL[: stop - start, : stop - start])
-        write_rows(rows, start, out, add)
+        write_rows(lower[start:stop, :stop], start, out, add)
 
 
 def write_rows(rows: Array, start: int, out: Array, add: bool) -> None:
@@ -215,11 +205,13 @@ def write_rows(rows: Array, start: int, out: Array, add: bool) -> None:
     Parameters
     ----------
     rows : ndarray of shape (b, start + b)
-        The rows from `start` on.
+        The rows from `start` on. What is above the diagonal is overwritten, so that the matrix is
+        symmetric to the last digit.
     out : ndarray of shape (n, n)
         Where they are written, or added to what is there.
     """
-    stop = start + len(rows)
+    stop, corner = start + len(rows), rows[:, start:]
+    np.copyto(corner, corner.T, where=~np.tri(len(rows), dtype=bool))
     here, mirrored = out[start:stop, :stop], out[:start, start:stop]
     if add:
         here += rows

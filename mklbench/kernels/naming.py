@@ -75,17 +75,12 @@ def product_names(thetas: ArrayLike, columns: Sequence[str]) -> list[str]:
 
 def unique(names: Iterable[str]) -> list[str]:
     """Return names of which none is there twice: those that come again get a number, "… (2)"."""
-    given = list(names)
-    taken = set(given)
-    told: dict[str, None] = {}  # a set that keeps its order
-    copies: Counter[str] = Counter()
-    for name in given:
-        new = name
-        while new in told or (new != name and new in taken):
-            copies[name] += 1
-            new = f"{name} ({copies[name] + 1})"
-        told[new] = None
-    return list(told)
+    times: Counter[str] = Counter()
+    told = []
+    for name in names:
+        times[name] += 1
+        told.append(name if times[name] == 1 else f"{name} ({times[name]})")
+    return told
 
 
 def _told_apart(names: Callable[[int], list[str]]) -> list[str]:
@@ -109,7 +104,8 @@ def _function(function: KernelFunction, digits: int) -> str:
     if function.degree == 1 and function.offset == 0:
         return "linear"
     offset = "" if function.offset == 1 else f" offset {function.offset:.{digits}g}"
-    return f"polynomial {function.degree}{offset}"
+    factor = "" if function.gamma == 1 else f" gamma {function.gamma:.{digits}g}"
+    return f"polynomial {function.degree}{offset}{factor}"
 
 
 def _product(theta: np.ndarray, columns: Sequence[str], digits: int) -> str:

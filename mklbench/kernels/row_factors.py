@@ -29,8 +29,7 @@ from scipy.linalg import block_diag
 
 from mklbench.errors import InputError
 from mklbench.kernels.cross import CrossKernels, Indices, weighted_sum
-from mklbench.kernels.factored import interpolation, n_nodes
-from mklbench.kernels.functions import KernelFunction, matrices
+from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial, matrices
 from mklbench.validation import check_features, column_called
 
 Array = NDArray[np.float64]
@@ -54,12 +53,8 @@ class Basis(ABC):
     def __call__(self, X: Array) -> Array:
         """Return the rows (n, r) at samples (n, d)."""
 
-    def projected(self, X: Array, a: Array) -> Array:
-        """Return B'a (r,) for B at samples (n, d) and a vector (n,)."""
-        return self(X).T @ a
-
     def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
-        """Return `projected`, and B x (n, k) for vectors (r, k); the rows are made once."""
+        """Return B'a (r,) and B x (n, k) for B at samples (n, d), vectors (n,) and (r, k)."""
         B = self(X)
         return B.T @ a, B @ x
 
@@ -73,16 +68,16 @@ class Basis(ABC):
         """The columns of which a row has numbers in one of these only."""
         return [slice(0, self.rank)]
 
-    def moments(self, X: Samples) -> tuple[list[Array], int]:
+    def moments(self, X: Array) -> tuple[list[Array], int]:
         """Return B'B (r, r) of each piece at some of the samples (n, d), and their number."""
-        rows = self(np.asarray(X[:: max(1, len(X) // _SAMPLED)], dtype=np.float64))
+        rows = self(X[:: max(1, len(X) // _SAMPLED)])
         return [rows.T @ rows], len(rows)
 
     def along(self, directions: Sequence[Array]) -> Basis:
         """Return the rows of each piece times a matrix (r, k)."""
         return Projected(self, directions[0])
 
-    def sparse(self, X: Samples) -> NDArray[np.bool_]:
+    def sparse(self, X: Array) -> NDArray[np.bool_]:
         """Return which columns (r,) are zero for most of the samples (n, d)."""
         return np.zeros(self.rank, dtype=bool)
 
@@ -131,22 +126,16 @@ class Projected(Basis):
     def __call__(self, X: Array) -> Array:
         return self.basis(X) @ self.directions
 
-    def projected(self, X: Array, a: Array) -> Array:
-        return self.directions.T @ self.basis.projected(X, a)
-
     def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
         projected, outputs = self.basis.both(X, a, self.directions @ x)
         return self.directions.T @ projected, outputs
 
 
-# Of single or double precision, in memory or in a file.
-Samples = NDArray[np.floating]
-
-# Samples from which on factors take the place of Gram matrices, where there is a choice.
+# Array from which on factors take the place of Gram matrices, where there is a choice.
 MANY = 4000
 # Rows that are made at once; a block of a few hundred columns then stays in a processor's cache.
 ROWS = 4096
-# Samples from which the directions are found in which kernels vary.
+# Array from which the directions are found in which kernels vary.
 _SAMPLED = 4000
 # Nodes count as samples in so many times the share of a kernel that may be left out.
 _BETWEEN = 10.0
@@ -250,13 +239,13 @@ class Part:
     lift: Array | None = None
     directions: Array | None = None
 
-    def reduced(self, X: Samples, dropped: float) -> Part:
+    def reduced(self, X: Array, dropped: float) -> Part:
         """Return the part in the fewest directions that keep all but a share of each kernel.
 
         Parameters
         ----------
         X : ndarray of shape (n, d)
-            Samples whose kernels are to be kept.
+            Array whose kernels are to be kept.
         dropped : float
             The share of the trace of each kernel on these samples that may be left out.
         """
@@ -349,7 +338,7 @@ class RowFactors:
 
     def __init__(
         self,
-        X: Samples,
+        X: Array,
         parts: Sequence[Part],
         matrix_of: Callable[[Any], Array] | None = None,
     ) -> None:
@@ -372,66 +361,46 @@ class RowFactors:
 
     def rows(self, start: int, stop: int, dtype: type[np.floating] = np.float64) -> NDArray:
         """Return the rows of B (stop - start, R) from `start` to `stop`."""
-        X = np.asarray(self.X[start:stop], dtype=np.float64)
+        X = self.X[start:stop]
         block = np.empty((len(X), self.rank), dtype)
         for part, columns in zip(self.parts, self.columns, strict=True):
             block[:, columns] = part.basis(X)
         return block
 
-    def on(self, X: Samples) -> RowFactors:
+    def on(self, X: Array) -> RowFactors:
         """Return the factors of the same kernels on other samples (n, d)."""
         return RowFactors(X, self.parts, self._matrix_of)
 
     def largest_entry(self) -> float:
         """Return the largest |B_ij| at the samples at which a feature is largest."""
-        largest: list[Array] = []
-        for start in range(0, self.n_samples, ROWS):  # so that no copy of all is made
-            block = np.asarray(self.X[start : start + ROWS], dtype=np.float64)
-            largest.append(block[np.unique(np.abs(block).argmax(axis=0))])
-        samples = np.concatenate(largest)
-        samples = samples[np.unique(np.abs(samples).argmax(axis=0))]
+        samples = self.X[np.unique([self.X.argmax(axis=0), self.X.argmin(axis=0)])]
         return max(float(np.abs(part.basis(samples)).max()) for part in self.parts)
 
     @classmethod
-    def side_by_side(
-        cls, several: Sequence[RowFactors], matrix_of: Callable[[Any], Array]
+    def of_several(
+        cls, several: Sequence[RowFactors], matrix_of: Callable[[Any], Array] | None = None
     ) -> RowFactors:
         """Return the factors of the kernels of several banks on the same samples.
 
         Parameters
         ----------
         several : sequence of RowFactors
-            Those of each bank, on features of its own.
-        matrix_of : callable
+            Those of each bank; with `matrix_of` on features of its own.
+        matrix_of : callable or None, default=None
             Makes a matrix of new samples, with the features of one bank after the other.
         """
-        parts, features, kernels = [], 0, 0
+        parts, before, kernels = [], 0, 0
         for factors in several:
             for part in factors.parts:
-                nodes = None if part.nodes is None else part.nodes.shifted(features)
-                basis = part.basis.shifted(features)
+                nodes = None if part.nodes is None else part.nodes.shifted(before)
+                basis = part.basis.shifted(before)
                 parts.append(
                     replace(part, basis=basis, nodes=nodes, kernels=part.kernels + kernels)
                 )
-            features, kernels = features + factors.X.shape[1], kernels + factors.n_kernels
-        return cls(np.hstack([factors.X for factors in several]), parts, matrix_of)
-
-    @classmethod
-    def one_after_the_other(cls, several: Sequence[RowFactors]) -> RowFactors:
-        """Return the factors of the kernels of several banks on the same features.
-
-        Parameters
-        ----------
-        several : sequence of RowFactors
-            Those of each bank.
-        """
-        starts = np.cumsum([0, *(factors.n_kernels for factors in several)])
-        parts = [
-            replace(part, kernels=part.kernels + start)
-            for factors, start in zip(several, starts[:-1], strict=True)
-            for part in factors.parts
-        ]
-        return cls(several[0].X, parts)
+            before += 0 if matrix_of is None else factors.X.shape[1]
+            kernels += factors.n_kernels
+        X = several[0].X if matrix_of is None else np.hstack([f.X for f in several])
+        return cls(X, parts, matrix_of)
 
     def projected(self, rows: slice, a: Array) -> Array:
         """Return B'a (R,) of some rows, a part at a time.
@@ -443,8 +412,7 @@ class RowFactors:
         a : ndarray of shape (n,)
             A vector, of which these rows are taken.
         """
-        X, own = np.asarray(self.X[rows], dtype=np.float64), a[rows]
-        return np.concatenate([part.basis.projected(X, own) for part in self.parts])
+        return self.both(rows, a, np.zeros((self.rank, 0)))[0]
 
     def both(self, rows: slice, a: Array, x: Array) -> tuple[Array, Array]:
         """Return B'a (R,) and B x (n', k) of some rows, a part at a time.
@@ -458,15 +426,13 @@ class RowFactors:
         x : ndarray of shape (R, k)
             Vectors.
         """
-        X, own = np.asarray(self.X[rows], dtype=np.float64), a[rows]
+        X, own = self.X[rows], a[rows]
         projected, outputs = [], np.zeros((len(X), x.shape[1]))
         for part, columns in zip(self.parts, self.columns, strict=True):
-            if x[columns].any():
-                along, more = part.basis.both(X, own, x[columns])
-                outputs += more
-            else:
-                along = part.basis.projected(X, own)
+            vectors = x[columns] if x[columns].any() else x[columns, :0]
+            along, more = part.basis.both(X, own, vectors)
             projected.append(along)
+            outputs[:, : more.shape[1]] += more
         return np.concatenate(projected), outputs
 
     def reduced(self, dropped: float | Sequence[float]) -> RowFactors:
@@ -482,12 +448,11 @@ class RowFactors:
         """
         shares = (dropped,) * len(self.parts) if isinstance(dropped, float) else tuple(dropped)
         if shares not in self._reduced:
-            self._reduced[shares] = self._in_fewer_directions(shares)
+            parts = [
+                part.reduced(self.X, own) for part, own in zip(self.parts, shares, strict=True)
+            ]
+            self._reduced[shares] = RowFactors(self.X, parts, self._matrix_of)
         return self._reduced[shares]
-
-    def _in_fewer_directions(self, shares: Sequence[float]) -> RowFactors:
-        reduced = [part.reduced(self.X, own) for part, own in zip(self.parts, shares, strict=True)]
-        return RowFactors(self.X, reduced, self._matrix_of)
 
     def lifted(self, expansion: Array) -> Array:
         """Return coefficients (q,) in the bases before `reduced` of those in these (R,).
@@ -567,11 +532,50 @@ class RowFactors:
         return forms
 
 
+# Of polynomials that interpolate a kernel, to the largest value of the kernel.
+_INTERPOLATION_ERROR = 1e-14
+_ELLIPSES = np.geomspace(1.01, 100.0, 200)
 # A feature with more nodes than this is too rough for one interval; with more than the second it
 # has several, with so many nodes each, if these are not more than the last.
 _MOST_NODES, _WIDE, _NODES_OF_PIECE, _MOST_IN_PIECES = 400, 100, 40, 1000
 # The columns of an interval with less than this share of the samples are sparse.
 _SPARSE = 0.1
+
+
+def interpolation(places: Array, angles: Array) -> Array:
+    """Return B (u, r) with B f(nodes) = f(values), by the barycentric formula.
+
+    `places` (u,) are the values on the scale of [-1, 1], where the nodes are the cosines of
+    `angles` (r,): differences of the values themselves may be too small to divide by.
+    """
+    weights = np.sin(angles)
+    weights[1::2] *= -1.0
+    distances = places[:, None] - np.cos(angles)
+    row, column = np.nonzero(distances == 0.0)
+    distances[row] = 1.0
+    basis = weights / distances
+    basis /= basis.sum(axis=1, keepdims=True)
+    basis[row] = 0.0
+    basis[row, column] = 1.0
+    return basis
+
+
+def n_nodes(values: Array, functions: Sequence[KernelFunction]) -> float:
+    """Return how many nodes suffice on the interval of ascending `values`; inf if not known.
+
+    On the ellipse of Bernstein with the parameter rho, of half-axes (rho +- 1 / rho) / 2 times the
+    radius of the interval, a Gaussian is at most M = exp(gamma h^2), h being the shorter half-axis,
+    and interpolated on p + 1 nodes to 4 M rho^-p / (rho - 1) (Trefethen, Approximation Theory and
+    Approximation Practice, theorem 8.2).
+    """
+    if not all(isinstance(function, Gaussian | Polynomial | Linear) for function in functions):
+        return np.inf
+    gamma = max((f.factor for f in functions if isinstance(f, Gaussian)), default=0.0)
+    degree = max((f.degree for f in functions if isinstance(f, Polynomial)), default=1)
+    with np.errstate(over="ignore"):  # no number of nodes suffices
+        heights = (values[-1] - values[0]) / 4.0 * (_ELLIPSES - 1.0 / _ELLIPSES)
+        logarithm = gamma * heights**2 + np.log(4.0 / (_ELLIPSES - 1.0) / _INTERPOLATION_ERROR)
+    return 1.0 + max(degree, float(np.ceil((logarithm / np.log(_ELLIPSES)).min())))
 
 
 @dataclass(frozen=True)
@@ -673,19 +677,19 @@ class Pieces(Basis):
         pairs = zip(self.bases, directions, strict=True)
         return replace(self, bases=tuple(Projected(*each) for each in pairs))
 
-    def moments(self, X: Samples) -> tuple[list[Array], int]:
-        column = np.asarray(X[:, self.feature], dtype=np.float64)
+    def moments(self, X: Array) -> tuple[list[Array], int]:
+        column = X[:, self.feature]
         order, starts = self._by_piece(column)
         found = []
         for basis, start, stop in zip(self.bases, starts, starts[1:], strict=False):
             own = order[start:stop]
             some = own[:: max(1, len(own) // _SAMPLED)]
-            rows = basis(np.asarray(X[some], dtype=np.float64))
+            rows = basis(X[some])
             found.append(rows.T @ rows * (len(own) / max(1, len(some))))
         return found, len(X)
 
-    def sparse(self, X: Samples) -> NDArray[np.bool_]:
-        _, starts = self._by_piece(np.asarray(X[:, self.feature], dtype=np.float64))
+    def sparse(self, X: Array) -> NDArray[np.bool_]:
+        _, starts = self._by_piece(X[:, self.feature])
         few = np.diff(starts) < _SPARSE * len(X)
         return np.repeat(few, [basis.rank for basis in self.bases])
 
@@ -694,9 +698,6 @@ class Pieces(Basis):
         for basis, own, columns in self._each(X):
             rows[own, columns] = basis(X[own])
         return rows
-
-    def projected(self, X: Array, a: Array) -> Array:
-        return self.both(X, a, np.zeros((self.rank, 0)))[0]
 
     def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
         projected, outputs = np.zeros(self.rank), np.zeros((len(X), x.shape[1]))
@@ -716,7 +717,7 @@ class Pieces(Basis):
         return order, np.searchsorted(which[order], np.arange(len(self.bases) + 1))
 
 
-def feature_parts(X: Samples, functions: Sequence[KernelFunction]) -> list[Part]:
+def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> list[Part]:
     """Return a part for each feature, of all kernel functions on it.
 
     Parameters
@@ -732,9 +733,16 @@ def feature_parts(X: Samples, functions: Sequence[KernelFunction]) -> list[Part]
         If a kernel is too rough for a basis on nodes.
     """
     k = len(functions)
-    bases = [_basis(X, j, functions) for j in range(X.shape[1])]
     parts = []
-    for j, basis in enumerate(bases):
+    for j in range(X.shape[1]):
+        basis = basis_of(X, j, functions)
+        if basis is None:
+            column = X[:, j]
+            raise InputError(
+                f"method=joint has no factors for the kernels on {column_called(j)}: they vary too "
+                f"fast over its values from {column.min():g} to {column.max():g}, choose wider "
+                "kernels, rescale the column or its logarithm, or choose method=libsvm."
+            )
         points = basis.nodes[:, None]
         cores = np.array(list(matrices(functions, points, points)))
         nodes = Nodes(functions, points, slice(j, j + 1))
@@ -743,8 +751,8 @@ def feature_parts(X: Samples, functions: Sequence[KernelFunction]) -> list[Part]
 
 
 def basis_of(
-    X: Samples, j: int, functions: Sequence[KernelFunction]
-) -> Interpolation | Values | None:
+    X: Array, j: int, functions: Sequence[KernelFunction]
+) -> Interpolation | Values | Pieces | None:
     """Return the basis of all kernel functions on a feature; None if they are too rough for one.
 
     Parameters
@@ -756,7 +764,10 @@ def basis_of(
     functions : sequence of KernelFunction
         Kernel functions.
     """
-    return _on_interval(np.asarray(X[:, j], dtype=np.float64), j, functions)
+    basis = _on_interval(X[:, j], j, functions)
+    if basis is None or basis.rank > _WIDE:
+        return _in_pieces(X, j, functions) or basis
+    return basis
 
 
 def _on_interval(
@@ -773,28 +784,12 @@ def _on_interval(
     return None
 
 
-def _basis(
-    X: Samples, j: int, functions: Sequence[KernelFunction]
-) -> Interpolation | Values | Pieces:
-    basis: Interpolation | Values | Pieces | None = basis_of(X, j, functions)
-    if basis is None or basis.rank > _WIDE:
-        basis = _in_pieces(X, j, functions) or basis
-    if basis is None:
-        column = X[:, j]
-        raise InputError(
-            f"method=joint has no factors for the kernels on {column_called(j)}: they vary too "
-            f"fast over its values from {column.min():g} to {column.max():g}, choose wider "
-            "kernels, rescale the column or its logarithm, or choose method=libsvm."
-        )
-    return basis
-
-
-def _in_pieces(X: Samples, j: int, functions: Sequence[KernelFunction]) -> Pieces | None:
+def _in_pieces(X: Array, j: int, functions: Sequence[KernelFunction]) -> Pieces | None:
     """Return a basis on intervals of equal length, one about the median and those beside it.
 
     None where there would be too many nodes.
     """
-    column = np.sort(np.asarray(X[:, j], dtype=np.float64))
+    column = np.sort(X[:, j])
     reach = _reach(functions)
     if not reach > 0:
         return None

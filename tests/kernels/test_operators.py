@@ -81,7 +81,7 @@ def test_every_builder_from_row_numbers_makes_what_it_declares() -> None:
 
 
 def test_a_feature_bank_orders_its_kernels_by_feature() -> None:
-    assert bank_case("features as factors").bank.features == tuple(np.repeat(range(6), 4))
+    assert bank_case("features").bank.features == tuple(np.repeat(range(6), 4))
 
 
 class TestFamily:

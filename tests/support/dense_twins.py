@@ -180,8 +180,8 @@ def _on_each(A: Array, B: Array) -> Array:
     return on_each_feature(_DENSE, A, B)
 
 
-def _features(n: int, **options: Any) -> Callable[[], BankCase]:
-    return _case(lambda X: kernels.FeatureBank(X, _FUNCTIONS, **options), _on_each, n)
+def _features(n: int) -> Callable[[], BankCase]:
+    return _case(lambda X: kernels.FeatureBank(X, _FUNCTIONS), _on_each, n)
 
 
 def _features_polynomial() -> Callable[[], BankCase]:
@@ -370,9 +370,8 @@ def _descriptors() -> BankCase:
 
 BANK_CASES: dict[str, Callable[[], BankCase]] = {
     "dense": _case(lambda X: kernels.DenseBank(X, _FUNCTIONS), _on_all),
-    "features, all stored": _features(20),
-    "features as factors": _features(150),
-    "features as factors alone": _features(150, memory_limit=0),
+    "features": _features(150),
+    "features of few samples": _features(20),
     "features, polynomials": _features_polynomial(),
     "generated, on features": _generated([(j,) for j in range(4)]),
     "generated, on pairs": _generated(list(combinations(range(4), 2))),

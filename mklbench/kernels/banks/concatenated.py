@@ -73,18 +73,17 @@ class ConcatenatedBank(Bank):
         )
 
     def row_factors(self) -> RowFactors | None:
-        several = self._factors_of_parts()
-        return None if several is None else RowFactors.one_after_the_other(several)
+        return self._factors(None)
 
-    def _factors_of_parts(self) -> list[RowFactors] | None:
-        """Return the factors of every bank, None if one has none."""
+    def _factors(self, matrix_of: Callable[[Any], Any] | None) -> RowFactors | None:
+        """Return the factors of all banks, None if one has none."""
         several = []
         for bank in self._banks:
             factors = bank.row_factors()
             if factors is None:
                 return None
             several.append(factors)
-        return several
+        return RowFactors.of_several(several, matrix_of)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         parts = self._parts(d)
@@ -281,10 +280,7 @@ class ColumnBank(ConcatenatedBank):
         return taken
 
     def row_factors(self) -> RowFactors | None:
-        several = self._factors_of_parts()
-        if several is None:
-            return None
-        return RowFactors.side_by_side(several, _SideBySide(self._views_of))
+        return self._factors(_SideBySide(self._views_of))
 
     def _samples(self, Z: Any) -> list[Any]:
         if self._views_of is not None and not isinstance(Z, Views):

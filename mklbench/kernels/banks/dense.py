@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Any, Self
@@ -23,17 +24,91 @@ from mklbench.kernels.functions import (
     check_values,
     matrices,
 )
-from mklbench.kernels.gram_matrices import PackedTriangles, triangle_size, unpack
+from mklbench.kernels.gram_matrices import PackedTriangles, symmetric, triangle_size, unpack
 from mklbench.kernels.groups import GroupLists
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY, Columns, Nodes, Part, RowFactors, feature_parts
-from mklbench.kernels.samples import dense, rows_of
-from mklbench.validation import check_features, check_not_empty, check_training_features
+from mklbench.kernels.samples import dense, is_sparse, rows_of
+from mklbench.validation import (
+    check_features,
+    check_not_empty,
+    check_training_features,
+    real_array,
+)
 
+# Called with n and m samples it returns their kernel (n, m).
+PairFunction = Callable[[Any, Any], Any]
 # Features of which inner products are taken as they are.
 _FEW = 1000
+# Samples whose kernel with each other is formed for the sake of its diagonal.
+_AT_ONCE = 64
 # The columns that a kernel looks at, None for all of them.
 ColumnGroup = tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class NamedFunction:
+    """A kernel function and the name that messages and weights have for it.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(X, Z)`` returns the kernel (n, m) between n and m samples.
+    name : str
+        Such as "rbf_kernel(gamma=0.1)".
+    """
+
+    function: PairFunction
+    name: str
+
+    def __call__(self, X: Any, Z: Any) -> Array:
+        """Return the kernel (n, n_z) between samples, two sets of them or one and itself.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix of shape (n, d)
+            Samples.
+        Z : array_like or sparse matrix of shape (n_z, d)
+            Samples.
+
+        Raises
+        ------
+        InputError
+            If it has another shape, is not finite or, of the same samples, not symmetric.
+        """
+        shape = np.shape(X)[0], np.shape(Z)[0]
+        returned = self.function(X, Z)
+        values = returned.toarray() if is_sparse(returned) else returned
+        try:
+            kernel = real_array(self.name, values)
+        except InputError as error:
+            raise InputError(
+                f"{self.name} returns a {type(values).__name__} that is no matrix of real numbers: "
+                "a kernel function returns an array (n, m) for n and m samples."
+            ) from error
+        if kernel.shape != shape:
+            raise InputError(
+                f"{self.name} returns an array of shape {kernel.shape} for {shape[0]} and "
+                f"{shape[1]} samples: a kernel function returns one of shape {shape}."
+            )
+        if not np.isfinite(kernel).all():
+            row, column = np.argwhere(~np.isfinite(kernel))[0]
+            raise InputError(
+                f"{self.name} is {kernel[row, column]} at samples {row} and {column}: a kernel "
+                "must be finite, mend the samples or the function."
+            )
+        return symmetric(self.name, kernel) if Z is X else kernel
+
+    def diagonal(self, X: Any) -> Array:
+        """Return k(x, x) (n,).
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix of shape (n, d)
+            Samples.
+        """
+        blocks = (rows_of(X, slice(s, s + _AT_ONCE)) for s in range(0, np.shape(X)[0], _AT_ONCE))
+        return np.concatenate([self(block, block).diagonal() for block in blocks])
 
 
 class StackedBank(Bank):

@@ -1,41 +1,168 @@
-"""A bank of kernels on single features: low-rank factors, and Gram matrices where these are few."""
+"""Banks of kernels on single features: as low-rank factors, and linear ones from the samples alone.
+
+A smooth kernel on one real feature has a Gram matrix of small numerical rank (15 to 50 for
+Gaussians, degree + 1 for polynomials), and all kernels on the same feature share one basis. With
+B_j (n, r) a basis on the samples' values of feature j and S_m (r, r) the core of kernel m,
+
+    K_m = B_j S_m B_j',    K_m a = B_j S_m t,    a' K_m a = t' S_m t    with  t = B_j' a,
+
+so that all quadratic forms cost one matrix-vector product with the stacked bases, and one with the
+cores. The factors take n * sum_j r_j numbers where the stack of Gram matrices takes M n^2.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import blas
 
 from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import NUMBER, Memory, Shape
-from mklbench.kernels.factored import ROWS, FeatureFactors
-from mklbench.kernels.functions import Gaussian, KernelFunction, check_values
-from mklbench.kernels.gram_matrices import PackedTriangles, triangle_size, unpack
+from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, check_values, matrices
+from mklbench.kernels.gram_matrices import write_lower, write_rows
 from mklbench.kernels.naming import column_names, function_names, named
-from mklbench.kernels.row_factors import MANY, RowFactors, feature_parts
-from mklbench.validation import check_features, check_not_empty, check_training_features
+from mklbench.kernels.row_factors import (
+    MANY,
+    Columns,
+    Nodes,
+    Part,
+    RowFactors,
+    Values,
+    basis_of,
+    feature_parts,
+)
+from mklbench.validation import (
+    check_features,
+    check_not_empty,
+    check_scale,
+    check_training_features,
+)
 
-# Gram matrices of all kernels are stored where they hold no more numbers than this, of features
-# whose ranks are more than this share of n: factors then save little. Elsewhere those of active
-# kernels are, in no more bytes than this.
-_FEW_NUMBERS, _LARGE_RANK = 200_000, 0.2
-_MEMORY_LIMIT = 2**29
-# A number is read from memory in the time of so many multiplications of a matrix product.
-_READING = 9.6
-# Combinations in which storing a Gram matrix must pay, once its kernel has been active twice in a
-# row, and kernels that are active near a sparse optimum.
-_REUSES, _FEW = 20, 20
-
+# Directions of the cores below this share of the largest are rounding.
+_RANK_TOLERANCE = 1e-14
+# With more nodes or fewer functions than these fewer directions are worth the time to find them.
+_MANY_NODES, _SEVERAL = 80, 4
+# Rows of a combined matrix that one product forms: with the columns up to the diagonal only, half
+# the work of the full product.
+_ROWS = 128
 # The rank of Gaussians on one feature with many values, about; for the memory that they will need.
 _RANK = 32
 # That of factors which leave a share of 1e-5 out: of one function, what each one more adds to it
 # as a share, and of very many.
 _REDUCED, _MORE, _MOST_REDUCED = 16, 0.3, 60
-# Kernels whose triangles are kept at the same time, if the limit allows; for the same.
-_ACTIVE = 40
+# Features of one matrix product. What it forms on the way then takes less memory than the samples,
+# of which there may be few with thousands of features.
+_FEATURES_AT_ONCE = 256
+# Of a feature: sums of products of two are then within single precision, in which LIBSVM works.
+_LARGEST = 1e15
+
+
+class FeatureFactors:
+    """The factors of every kernel function on every single feature, and the operations on them.
+
+    Kernel m = j * k + i is function i of k on feature j.
+
+    Parameters
+    ----------
+    bases : ndarray of shape (R, n)
+        The transposes B_j', one below the other.
+    cores : sequence of ndarray, each of shape (k, r_j, r_j)
+        The cores of all functions on each feature.
+    """
+
+    def __init__(self, bases: Array, cores: Sequence[Array]) -> None:
+        self._bases, self._cores = bases, tuple(cores)
+        ends = np.cumsum([0, *(core.shape[1] for core in cores)]).tolist()
+        self._rows = [slice(start, stop) for start, stop in pairwise(ends)]
+
+    @classmethod
+    def of(cls, X: Array, functions: Sequence[KernelFunction]) -> FeatureFactors:
+        """Return the factors of `functions` on the features of `X` (n, d)."""
+        bases, cores = [], []
+        for column in X.T:
+            values, inverse = np.unique(column, return_inverse=True)
+            basis = basis_of(values[:, None], 0, functions) or Values(0, values)
+            points = basis.nodes[:, None]
+            on_nodes = np.array(list(matrices(functions, points, points)))
+            rows = basis(values[:, None])
+            if len(functions) < _SEVERAL or basis.rank > _MANY_NODES:
+                directions = _directions(on_nodes)
+                rows, on_nodes = rows @ directions, directions.T @ on_nodes @ directions
+            bases.append(rows[inverse].T)
+            cores.append(on_nodes)
+        return cls(np.vstack(bases), cores)
+
+    def take(self, rows: NDArray[np.intp]) -> FeatureFactors:
+        """Return the factors on the samples `rows` only; the cores are shared."""
+        return FeatureFactors(np.take(self._bases, rows, axis=1), self._cores)
+
+    def centred(self) -> FeatureFactors:
+        """Return the factors of H K_m H, H = I - 1 1'/n: those with the bases H B_j."""
+        means = self._bases.mean(axis=1, keepdims=True)
+        return FeatureFactors(self._bases - means, self._cores)
+
+    def quadratic_forms(self, a: Array) -> Array:
+        """Return a' K_m a (M,) for `a` (n,)."""
+        t = self._bases @ a
+        pairs = zip(self._cores, self._rows, strict=True)
+        return np.concatenate([cores @ t[own] @ t[own] for cores, own in pairs])
+
+    def products(self, a: Array, kernels: Indices) -> Array:
+        """Return the rows K_m a (k, n) for the indices `kernels` (k,)."""
+        rows = np.empty((len(kernels), len(a)))
+        for row, m in zip(rows, kernels.tolist(), strict=True):
+            j, k = divmod(m, len(self._cores[0]))
+            basis = self._bases[self._rows[j]]
+            np.dot(self._cores[j][k] @ (basis @ a), basis, out=row)
+        return rows
+
+    def combine(self, weights: Array, out: Array, add: bool = False) -> None:
+        """Write sum_m weights_m K_m into `out` (n, n), or add it."""
+        right, left = [self._bases[:0]], [self._bases[:0]]
+        by_feature = weights.reshape(len(self._cores), -1)
+        for own, cores, some in zip(self._rows, self._cores, by_feature, strict=True):
+            if some.any():
+                right.append(self._bases[own])
+                left.append(np.tensordot(some, cores, 1) @ right[-1])
+        A, B = np.vstack(left), np.vstack(right)
+        for start in range(0, len(out), _ROWS):
+            stop = min(start + _ROWS, len(out))
+            write_rows(A[:, start:stop].T @ B[:, :stop], start, out, add)
+
+    def inner_products_with(self, K: Array) -> Array:
+        """Return <K_m, K>_F (M,) for a symmetric matrix `K` (n, n)."""
+        images = self._bases @ K
+        return np.concatenate(
+            [
+                np.tensordot(cores, images[own] @ self._bases[own].T, 2)
+                for cores, own in zip(self._cores, self._rows, strict=True)
+            ]
+        )
+
+    def inner_products(self) -> Array:
+        """Return <K_m, K_l>_F (M, M)."""
+        d, k = len(self._cores), len(self._cores[0])
+        products = np.empty((d, k, d, k))
+        for i, own in enumerate(self._rows):
+            for j, other in enumerate(self._rows[: i + 1]):
+                between = self._bases[own] @ self._bases[other].T
+                projected = between @ self._cores[j] @ between.T
+                products[i, :, j] = np.tensordot(self._cores[i], projected, ((1, 2), (1, 2)))
+                products[j, :, i] = products[i, :, j].T
+        return products.reshape(d * k, d * k)
+
+
+def _directions(cores: Array) -> Array:
+    """Return an orthonormal basis (q, r) of all that the cores (k, q, q) reach, up to rounding."""
+    scales = [np.abs(core).max() or 1.0 for core in cores]  # each core in its own units
+    columns = np.hstack([core / scale for core, scale in zip(cores, scales, strict=True)])
+    directions, singular, _ = np.linalg.svd(columns, full_matrices=False)
+    return directions[:, singular > _RANK_TOLERANCE * singular[0]]
 
 
 class FeatureBank(Bank):
@@ -44,21 +171,12 @@ class FeatureBank(Bank):
     Kernels are ordered by feature first: kernel m = j * len(functions) + k is function k on
     feature j.
 
-    The bank holds low-rank factors (`mklbench.kernels.factored`), and packed Gram matrices:
-    of all kernels, where these are few and small; else of kernels that are active in combination
-    after combination, so that a sparse combination of the same kernels is a short sum. Combining
-    therefore changes what the bank keeps: a bank is not for several threads.
-
     Parameters
     ----------
     X : array_like of shape (n, d)
         Training samples.
     functions : sequence of KernelFunction
         Kernel functions, applied to each feature on its own.
-    memory_limit : float, default=_MEMORY_LIMIT
-        Bytes that the Gram matrices of active kernels may take.
-    decomposed : bool, default=False
-        Whether to find each factor by a decomposition, in place of interpolation.
 
     Raises
     ------
@@ -66,22 +184,14 @@ class FeatureBank(Bank):
         If `X` is no finite matrix.
     """
 
-    def __init__(
-        self,
-        X: ArrayLike,
-        functions: Sequence[KernelFunction],
-        *,
-        memory_limit: float = _MEMORY_LIMIT,
-        decomposed: bool = False,
-    ) -> None:
+    def __init__(self, X: ArrayLike, functions: Sequence[KernelFunction]) -> None:
         check_not_empty("functions", functions)
         samples = check_training_features("X", X)
         self._functions = tuple(functions)
         if not all(isinstance(function, Gaussian) for function in self._functions):
             for j in range(samples.shape[1]):
                 check_values(self._functions, samples[:, [j]], j)
-        self._decomposed = decomposed
-        self._bind(samples, memory_limit)
+        self._bind(samples)
 
     @classmethod
     def needs(cls, shape: Shape, n_functions: int) -> Memory:
@@ -97,43 +207,34 @@ class FeatureBank(Bank):
         n, d, k = shape.n, shape.d, n_functions
         rank = min(n, _RANK)
         reduced = d * min(n, round(_REDUCED * (1.0 + _MORE * (k - 1))), _MOST_REDUCED)
-        samples, factors = NUMBER * n * d, NUMBER * d * (n * rank + k * triangle_size(rank))
-        stored = min(NUMBER * triangle_size(n) * min(d * k, _ACTIVE), _MEMORY_LIMIT)
-        # Combined are the bases times the cores, or a triangle of those stored, and unpacked.
-        combining = max(factors + NUMBER * ROWS * n, 3 * NUMBER * triangle_size(n))
-        return Memory(d * k, samples + factors + 1.5 * stored, combining, rank=reduced)
+        samples, factors = NUMBER * n * d, NUMBER * d * (n * rank + k * rank**2)
+        # Combined are the bases times the cores.
+        return Memory(d * k, samples + factors, 2 * factors + NUMBER * _ROWS * n, rank=reduced)
 
     def row_factors(self) -> RowFactors:
         return RowFactors(self._X, feature_parts(self._X, self._functions))
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
-        self._combine(self._check_weights(d), combined, add=False)
+        self._factors.combine(self._check_weights(d), combined)
         return combined
 
     def accumulate(self, d: ArrayLike, out: Array) -> None:
-        self._combine(self._check_weights(d), out, add=True)
+        self._factors.combine(self._check_weights(d), out, add=True)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        vector = self._check_coefficients(a)
-        stored = self._all_grams if self._stores_all else self._factors
-        return stored.quadratic_forms(vector)
+        return self._factors.quadratic_forms(self._check_coefficients(a))
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
-        stored = self._all_grams if self._stores_all else self._factors
-        return stored.products(vector, chosen)
+        chosen = self._check_kernels(kernels)
+        return self._factors.products(self._check_coefficients(a), chosen)
 
     def traces(self) -> Array:
-        # Of many samples these factors would take more than rows of others do.
-        if self.n_samples >= MANY and "_factors" not in vars(self):
-            columns = (self._X[:, [j]] for j in range(self._X.shape[1]))
-            doubles = (np.asarray(column, dtype=np.float64) for column in columns)
-            return np.array([f.diagonal(each).sum() for each in doubles for f in self._functions])
-        return self._factors.traces()
+        columns = self._X.T[:, :, None]
+        return np.array([f.diagonal(column).sum() for column in columns for f in self._functions])
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        samples = self._samples if Z is None else check_features("Z", Z, self._X.shape[1])
+        samples = self._X if Z is None else check_features("Z", Z, self._X.shape[1])
         return np.array(
             [f.diagonal(column[:, None]) for column in samples.T for f in self._functions]
         )
@@ -147,7 +248,7 @@ class FeatureBank(Bank):
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
         active = np.flatnonzero(d)
-        return self._between(self._samples, active).cross(d[active], Z)
+        return self._between(self._X, active).cross(d[active], Z)
 
     def _between(self, X: Array, kernels: Indices) -> DenseBank:
         """Return some of the kernels on samples (n, d), each on its feature alone."""
@@ -163,103 +264,144 @@ class FeatureBank(Bank):
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Bank:
         indices = self._check_rows(rows)
         if kernels is not None:
-            return self._between(np.asarray(self._X[indices], dtype=np.float64), kernels)
+            return self._between(self._X[indices], kernels)
         taken = FeatureBank.__new__(FeatureBank)
-        taken._functions, taken._decomposed = self._functions, self._decomposed
-        taken._bind(self._X[indices], self._memory_limit)
+        taken._functions, taken.groups = self._functions, self.groups
+        taken._bind(self._X[indices])
         # Of few samples the cores are those of the whole bank, whatever it was asked before.
         if self.n_samples < MANY or "_factors" in vars(self):
             taken._factors = self._factors.take(indices)
-        taken.groups = self.groups
         return taken
 
-    @property
-    def _samples(self) -> Array:
-        """The training samples in memory, in double precision."""
-        return np.asarray(self._X, dtype=np.float64)
-
-    def _bind(self, X: NDArray[np.floating], memory_limit: float) -> None:
-        self._X = X
-        self._memory_limit, self.n_samples = memory_limit, len(X)
+    def _bind(self, X: Array) -> None:
+        self._X, self.n_samples = X, len(X)
         self.n_kernels = X.shape[1] * len(self._functions)
         self.features = tuple(j for j in range(X.shape[1]) for _ in self._functions)
-        # The Gram matrix of kernel m is the one in slot m of the stored ones; -1 if it is not.
-        self._slots = np.full(self.n_kernels, -1)
-        self._last = np.zeros(self.n_kernels, dtype=bool)  # active in the last combination
-        self._grams = PackedTriangles(self.n_samples, 0)
 
     @cached_property
     def _factors(self) -> FeatureFactors:
         """The factors, made when first asked for: rows of others may be all that is needed."""
-        return FeatureFactors.of(self._samples, self._functions, self._decomposed)
+        return FeatureFactors.of(self._X, self._functions)
 
-    @property
-    def _stores_all(self) -> bool:
-        """Whether the Gram matrices of all kernels are stored."""
-        return _stores_all(self.n_samples, self.n_kernels, self._factors.ranks.mean())
 
-    @property
-    def _all_grams(self) -> PackedTriangles:
-        """The Gram matrices of all kernels, formed when they are first asked for."""
-        if len(self._grams) < self.n_kernels:
-            self._store(np.arange(self.n_kernels))
-        return self._grams
+class LinearBank(Bank):
+    """The kernels k_m(x, z) = x_m z_m, one a feature, whose Gram matrices are of rank one.
 
-    @property
-    def _room(self) -> int:
-        """Number of Gram matrices that the memory limit allows."""
-        return int(self._memory_limit // (NUMBER * triangle_size(self.n_samples)))
+    With x_m (n,) the column of feature m,
 
-    def _combine(self, weights: Array, out: Array, add: bool) -> None:
-        active = np.flatnonzero(weights)
-        if self._stores_all:
-            self._store(np.arange(self.n_kernels))
-        elif self._storing_pays(active):
-            self._store(active)
-        else:
-            self._factors.combine(weights, out, add)
-            return
-        by_slot = np.zeros(len(self._grams))
-        by_slot[self._slots[active]] = weights[active]
-        unpack(self._grams.combination(by_slot), out, add)
+        sum_m d_m K_m = X diag(d) X',    a' K_m a = (x_m'a)^2,    <K_m, K>_F = x_m' K x_m,
 
-    def _storing_pays(self, active: Indices) -> bool:
-        """Tell whether a combination is a sum of stored matrices, the missing ones formed first.
+    and nothing is kept but X: M n numbers, where the stack of Gram matrices takes M n^2.
 
-        It counts multiplications of matrix products: of the factors of the active features, and of
-        the matrices that are missing, over several combinations if their kernels have been active
-        in the last one, too. The matrices are read.
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Training samples.
+
+    Raises
+    ------
+    InputError
+        If `X` is no finite matrix.
+    """
+
+    def __init__(self, X: ArrayLike) -> None:
+        samples = check_features("X", X)
+        for j in range(samples.shape[1]):
+            check_scale("X", samples[:, [j]], j, largest=_LARGEST)
+        self._bind(np.ascontiguousarray(samples.T), range(samples.shape[1]), samples.shape[1])
+
+    @classmethod
+    def needs(cls, shape: Shape) -> Memory:
+        """Return the memory of a bank on samples of a shape.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
         """
-        again = self._last[active]
-        self._last[:] = False
-        self._last[active] = True
-        if len(active) > self._room:
-            return False
-        n, k = self.n_samples, len(self._functions)
-        ranks = self._factors.ranks
-        missing = self._slots[active] < 0
-        r = ranks[active[missing] // k]
-        forming = ((n**2 * r + n * r**2) / np.where(again[missing], _REUSES, 1)).sum()
-        used = ranks[np.unique(active // k)]
-        squares = (used**2).sum()
-        by_factors = n * (n + ROWS) * used.sum() / 2 + n * squares + _READING * k * squares / 2
-        return bool(_READING * len(active) * triangle_size(n) + forming < by_factors)
+        scaled = NUMBER * shape.n * min(shape.d, _FEATURES_AT_ONCE)
+        return Memory(shape.d, NUMBER * shape.n * shape.d, 3 * scaled, rank=shape.d)
 
-    def _store(self, active: Indices) -> None:
-        """Make sure that the Gram matrices of the kernels `active` are stored."""
-        missing = active[self._slots[active] < 0]
-        if not self._stores_all and len(self._grams) + len(missing) > self._room:
-            kept = active[self._slots[active] >= 0]
-            self._grams = self._grams.keep(self._slots[kept])
-            self._slots[:] = -1
-            self._slots[kept] = np.arange(len(kept))
-        elif not len(self._grams):  # room for those that will follow, as growing copies
-            room = min(_FEW, self._room, self.n_kernels)
-            self._grams = PackedTriangles(self.n_samples, max(len(missing), room))
-        for m in missing.tolist():
-            self._slots[m] = len(self._grams)
-            self._grams.append(self._factors.gram(m))
+    def row_factors(self) -> RowFactors:
+        one = np.ones((1, 1))
+        parts = [
+            Part(Columns(m, 1), one[None], np.array([m]), Nodes([Linear()], one, slice(j, j + 1)))
+            for m, j in enumerate(self.features)
+        ]
+        return RowFactors(self._columns.T, parts)
 
+    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
+        lower = self._lower(d)
+        combined = lower if out is None else out
+        write_lower(lower, combined, add=False)
+        return combined
 
-def _stores_all(n: int, n_kernels: int, rank: float) -> bool:
-    return n_kernels * triangle_size(n) <= _FEW_NUMBERS and rank > _LARGE_RANK * n
+    def accumulate(self, d: ArrayLike, out: Array) -> None:
+        write_lower(self._lower(d), out, add=True)
+
+    def quadratic_forms(self, a: ArrayLike) -> Array:
+        return np.square(self._columns @ self._check_coefficients(a))
+
+    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
+        columns = self._columns[self._check_kernels(kernels)]
+        return columns * (columns @ self._check_coefficients(a))[:, None]
+
+    def traces(self) -> Array:
+        return np.einsum("mi,mi->m", self._columns, self._columns)
+
+    def diagonals(self, Z: ArrayLike | None = None) -> Array:
+        return np.square(self._columns if Z is None else self._new(Z).T)
+
+    def inner_products_with(self, K: Array) -> Array:
+        products = np.empty(self.n_kernels)
+        for start in range(0, self.n_kernels, _FEATURES_AT_ONCE):
+            few = slice(start, start + _FEATURES_AT_ONCE)
+            columns = self._columns[few]
+            # x'K x = 2 x'U x - sum_i K_ii x_i^2 for the upper triangle U: half the work of K x.
+            images = columns.copy()
+            blas.dtrmm(1.0, K.T, images.T, overwrite_b=1)
+            products[few] = 2.0 * np.einsum("mi,mi->m", images, columns)
+            products[few] -= np.square(columns) @ K.diagonal()
+        return products
+
+    def inner_products(self, *, centred: bool = False) -> Array:
+        columns = self._columns
+        if centred:
+            columns = columns - columns.mean(axis=1, keepdims=True)
+        return np.square(columns @ columns.T)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        return (self._new(Z) * self._check_weights(weights)) @ self._columns
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        names = column_names(self._n_features, columns)
+        return tuple(named("linear", names[j]) for j in self.features)
+
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> LinearBank:
+        taken = LinearBank.__new__(LinearBank)
+        chosen = self._columns if kernels is None else self._columns[kernels]
+        kept = range(self.n_kernels) if kernels is None else kernels.tolist()
+        columns = np.take(chosen, self._check_rows(rows), axis=1)
+        taken._bind(columns, [self.features[m] for m in kept], self._n_features)
+        return taken
+
+    def _bind(self, columns: Array, features: Sequence[int], n_features: int) -> None:
+        self._columns = columns  # (M, n), so that a feature's numbers stand side by side
+        self.n_kernels, self.n_samples = columns.shape
+        self.features, self._n_features = tuple(features), n_features
+
+    def _new(self, Z: ArrayLike) -> Array:
+        """Return the features (n_z, M) of new samples that the kernels look at."""
+        return check_features("Z", Z, self._n_features)[:, list(self.features)]
+
+    def _lower(self, weights: ArrayLike) -> Array:
+        """Return sum_m weights_m K_m (n, n), whose entries above the diagonal are not set."""
+        d = self._check_weights(weights)
+        lower = np.zeros((self.n_samples, self.n_samples))
+        for sign in (1.0, -1.0):  # the product of a matrix and its transpose is half the work
+            active = np.flatnonzero(sign * d > 0)
+            for start in range(0, len(active), _FEATURES_AT_ONCE):
+                few = active[start : start + _FEATURES_AT_ONCE]
+                scaled = self._columns[few] * np.sqrt(np.abs(d[few]))[:, None]
+                blas.dsyrk(sign, scaled.T, 1.0, lower.T, overwrite_c=1)
+        return lower

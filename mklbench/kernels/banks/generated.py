@@ -18,11 +18,10 @@ from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.euclidean import squared_distances
-from mklbench.kernels.factored import interpolation
 from mklbench.kernels.functions import Gaussian
 from mklbench.kernels.gram_matrices import diagonal, pack, write_rows
 from mklbench.kernels.naming import column_names, gaussian_names, named
-from mklbench.kernels.row_factors import Interpolation, Values, basis_of
+from mklbench.kernels.row_factors import Interpolation, Pieces, Values, basis_of, interpolation
 from mklbench.validation import check_features, check_training_features
 
 # Numbers a kernel that a bank and a search keep or pass around: its features, scales, weights and
@@ -329,7 +328,7 @@ class GeneratedBank(Bank):
         return squared_distances(nodes, nodes), a @ basis(X)
 
     @cached_property
-    def _bases(self) -> dict[int, Interpolation | Values]:
+    def _bases(self) -> dict[int, Interpolation | Values | Pieces]:
         """The nodes of single features that are not too rough for them, by group."""
         narrowest = [Gaussian(float(self._widths.gammas.max()))]
         found = {

@@ -112,7 +112,7 @@ class IndexedBank(StackedBank):
     New samples are named by their row in the whole stack, so that splits and cross-validation work
     on Gram matrices as they do on features. What is kept are the packed lower triangles of the
     whole stack, shared by all that is taken of a bank, and those of the training samples; for
-    predictions the columns of the samples that are taken.
+    predictions those of the whole stack, of the kernels that are taken.
 
     Parameters
     ----------
@@ -126,11 +126,6 @@ class IndexedBank(StackedBank):
         The names (M,) of the kernels; "kernel 0" and so on if not given.
     """
 
-    # Of what is taken for predictions, in place of the whole stack: its columns (M, N, n) of the
-    # samples that are taken, and its diagonals (M, N).
-    _columns: Array
-    _diagonals: Array
-
     def __init__(
         self,
         K: ArrayLike | PackedTriangles,
@@ -138,18 +133,15 @@ class IndexedBank(StackedBank):
         groups: GroupLists | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        whole = K if isinstance(K, PackedTriangles) else pack_stack(K)
-        check_groups(groups, len(whole))
-        self._whole: PackedTriangles | None = whole
-        self._n_whole = whole.n_samples
-        self._rows = check_rows(rows, self._n_whole)
+        self._whole = K if isinstance(K, PackedTriangles) else pack_stack(K)
+        check_groups(groups, len(self._whole))
+        self._rows = check_rows(rows, self._whole.n_samples)
         self._names = names
-        super().__init__(whole.take(self._rows), groups)
+        super().__init__(self._whole.take(self._rows), groups)
 
     @cached_property
     def _grams(self) -> PackedTriangles:
-        grams = (columns[self._rows] for columns in self._columns)
-        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
+        return self._whole.take(self._rows)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the combined kernel (n_z, n) between rows of the stack and the training samples.
@@ -161,39 +153,25 @@ class IndexedBank(StackedBank):
         Z : array_like of int of shape (n_z,)
             Rows of the new samples in the whole stack.
         """
-        d, new = self._check_weights(weights), check_rows(Z, self._n_whole)
-        if self._whole is not None:
-            return self._whole.block(d, new, self._rows)
-        active = np.flatnonzero(d)
-        blocks = (self._columns[m][new] for m in active)
-        return weighted_sum(d[active], blocks, (len(new), self.n_samples))
+        d, new = self._check_weights(weights), check_rows(Z, self._whole.n_samples)
+        return self._whole.block(d, new, self._rows)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        rows = self._rows if Z is None else check_rows(Z, self._n_whole)
-        return self._of_whole()[:, rows]
+        rows = self._rows if Z is None else check_rows(Z, self._whole.n_samples)
+        return self._whole.diagonals()[:, rows]
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> IndexedBank:
         indices = self._check_rows(rows)
         taken = self._copied(indices, kernels)
         taken._rows = self._rows[indices]
-        if kernels is None and self._whole is not None:
-            return taken
-        chosen = np.arange(self.n_kernels) if kernels is None else kernels
-        taken._whole, taken._diagonals = None, self._of_whole()[chosen]
-        if self._whole is None:
-            taken._columns = self._columns[chosen][:, :, indices]
-        else:
-            taken._columns = self._whole.keep(chosen).columns(taken._rows)
-        if self._names is not None:
-            taken._names = [self._names[m] for m in chosen]
+        if kernels is not None:
+            taken._whole = self._whole.keep(kernels)
+            if self._names is not None:
+                taken._names = [self._names[m] for m in kernels]
         return taken
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         return super().kernel_names(columns) if self._names is None else tuple(self._names)
-
-    def _of_whole(self) -> Array:
-        """Return the diagonals (M, N) of the whole stack."""
-        return self._diagonals if self._whole is None else self._whole.diagonals()
 
 
 def pack_stack(K: ArrayLike, make_psd: MakePSD | None = None) -> PackedTriangles:

@@ -1,13 +1,13 @@
 """Banks made of another bank: scaled, subsets, standardised, centred, cosine, combined into one.
 
-All is done kernel by kernel and keeps what structure the bank has; only a combined kernel has a
-Gram matrix of its own.
+All is done kernel by kernel. What is scaled, chosen or standardised keeps the structure of a bank;
+centred, cosine and combined kernels have Gram matrices of their own.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -19,9 +19,15 @@ from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
 from mklbench.kernels.contract import NUMBER, Memory, gram_bytes
 from mklbench.kernels.functions import standardisation
-from mklbench.kernels.gram_matrices import PackedTriangles, triangle_size
+from mklbench.kernels.gram_matrices import PackedTriangles, centre, triangle_size
 from mklbench.kernels.row_factors import RowFactors
-from mklbench.validation import check_choice, check_count, check_features, check_not_negative
+from mklbench.validation import (
+    check_choice,
+    check_count,
+    check_features,
+    check_not_negative,
+    check_training_features,
+)
 
 _FURTHEST = float(np.finfo(np.float64).max)
 
@@ -209,7 +215,7 @@ class StandardisedBank(WrappedBank):
     """
 
     def __init__(self, build: Callable[[Array], KernelOperator], X: ArrayLike) -> None:
-        samples = check_features("X", X)
+        samples = check_training_features("X", X)
         self._means, self._factors = standardisation(samples)
         super().__init__(check_base("standardised", build(self._new(samples))))
 
@@ -242,31 +248,23 @@ _ROUNDING = 1e-12
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
-class CentredBank(WrappedBank):
-    """The kernels around the mean of n samples in their feature spaces.
-
-    With phi_m the feature map of kernel m and x_j the training samples, kernel m becomes
-
-        <phi_m(x) - mean_j phi_m(x_j), phi_m(z) - mean_j phi_m(x_j)>
-        = k_m(x, z) - h_m(x) - h_m(z) + mean_j h_m(x_j),    h_m(x) = mean_j k_m(x, x_j),
-
-    H K_m H on the training samples, H = I - 1 1'/n (Cortes et al. 2012), and the same
-    centre for new ones. What is kept beside the bank are the h_m, M n numbers.
+class _RemadeBank(StackedBank):
+    """Kernels made each of one of a bank, whose Gram matrices are stored.
 
     Parameters
     ----------
     bank : Bank
-        The bank on the samples whose mean is the centre.
+        The bank.
     """
 
     def __init__(self, bank: Bank) -> None:
-        n = bank.n_samples
-        means = bank.products(np.full(n, 1.0 / n), np.arange(bank.n_kernels))
-        self._bind(bank, bank, np.arange(n), means, means.mean(axis=1))
+        self._bank = bank
+        self.n_samples, self.n_kernels = bank.n_samples, bank.n_kernels
+        self.features, self.groups = bank.features, bank.groups
 
     @classmethod
-    def needs(cls, bank: Memory, n: int) -> Memory:
-        """Return the memory of the kernels of a bank, and of their means.
+    def made_of(cls, bank: Memory, n: int) -> Memory:
+        """Return the memory of kernels made each of one of a bank, which is kept.
 
         Parameters
         ----------
@@ -275,63 +273,68 @@ class CentredBank(WrappedBank):
         n : int
             Number of training samples.
         """
-        means = NUMBER * (bank.n_kernels or 0) * n
-        return replace(
-            bank,
-            kept=bank.kept + means,
-            combining=max(bank.combining, gram_bytes(n, 2)),  # what centring adds
-        )
+        kept = bank.kept + NUMBER * (bank.n_kernels or 0) * (triangle_size(n) + n)
+        return Memory(bank.n_kernels, kept, bank.combining + gram_bytes(n, 3))
 
-    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
-        weights = self._check_weights(d)
-        means = weights @ self._means
-        combined = self._bank.combine(weights, out)
-        combined += weights @ self._offsets - (means + means[:, None])
-        return combined
+    @cached_property
+    def _grams(self) -> PackedTriangles:
+        grams = (self._made(m, self._bank.combine(u)) for m, u in enumerate(self._units))
+        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
 
-    def accumulate(self, d: ArrayLike, out: Array) -> None:
-        out += self.combine(d)
+    @property
+    def _units(self) -> Array:
+        """The weights (M, M) of each kernel alone."""
+        return np.eye(self.n_kernels)
 
-    def quadratic_forms(self, a: ArrayLike) -> Array:
-        vector = self._check_coefficients(a)
-        total = vector.sum()
-        shift = total * (total * self._offsets - 2.0 * (self._means @ vector))
-        return self._bank.quadratic_forms(vector) + shift
+    @abstractmethod
+    def _made(self, m: int, K: Array) -> Array:
+        """Return the Gram matrix (n, n) of kernel `m` from that of the bank."""
 
-    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
-        total, means = vector.sum(), self._means[chosen]
-        constants = total * self._offsets[chosen] - means @ vector
-        return self._bank.products(vector, chosen) - total * means + constants[:, None]
+    def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
+        return self._bank.kernel_names(columns)
 
-    def traces(self) -> Array:
-        shift = self.n_samples * self._offsets - 2.0 * self._means.sum(axis=1)
-        return self._bank.traces() + shift
+
+class CentredBank(_RemadeBank):
+    """The kernels around the mean of n samples in their feature spaces.
+
+    With phi_m the feature map of kernel m and x_j the training samples, kernel m becomes
+
+        <phi_m(x) - mean_j phi_m(x_j), phi_m(z) - mean_j phi_m(x_j)>
+        = k_m(x, z) - h_m(x) - h_m(z) + mean_j h_m(x_j),    h_m(x) = mean_j k_m(x, x_j),
+
+    H K_m H on the training samples, H = I - 1 1'/n (Cortes et al. 2012), and the same
+    centre for new ones.
+
+    Parameters
+    ----------
+    bank : Bank
+        The bank on the samples whose mean is the centre.
+    """
+
+    def __init__(self, bank: Bank) -> None:
+        super().__init__(bank)
+        n = bank.n_samples
+        self._rows = np.arange(n)
+        self._means = bank.products(np.full(n, 1.0 / n), np.arange(bank.n_kernels))
+        self._offsets = self._means.mean(axis=1)
+
+    def _made(self, m: int, K: Array) -> Array:
+        return centre(K)[np.ix_(self._rows, self._rows)]
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        plain, means = self._centre.diagonals(Z), self._means
+        plain, means = self._bank.diagonals(Z), self._means
         if Z is None:
-            plain = plain[:, self._rows]
+            plain, means = plain[:, self._rows], means[:, self._rows]
         else:
-            units = np.eye(self.n_kernels)
-            means = np.array([self._centre.cross(unit, Z).mean(axis=1) for unit in units])
+            means = np.array([self._bank.cross(unit, Z).mean(axis=1) for unit in self._units])
         centred = plain - 2.0 * means + self._offsets[:, None]
         # 0 where nothing but rounding is left of the plain ones.
         return np.where(centred > _ROUNDING * np.abs(plain), centred, 0.0)
 
-    def inner_products_with(self, K: Array) -> Array:
-        shift = self._offsets * K.sum() - 2.0 * (self._means @ K.sum(axis=0))
-        return self._bank.inner_products_with(K) + shift
-
-    def inner_products(self, *, centred: bool = False) -> Array:
-        if centred or self._bank is self._centre:
-            return self._bank.inner_products(centred=True)
-        return Bank.inner_products(self)
-
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
-        with_centre = self._centre.cross(d, Z)
-        constants = d @ self._offsets - d @ self._means
+        with_centre = self._bank.cross(d, Z)
+        constants = d @ self._offsets - d @ self._means[:, self._rows]
         return with_centre[:, self._rows] - with_centre.mean(axis=1)[:, None] + constants
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> CentredBank:
@@ -346,31 +349,19 @@ class CentredBank(WrappedBank):
         kernels : ndarray of int of shape (m,) or None, default=None
             Indices of kernels, ascending; all if not given.
         """
-        chosen, centre, kept = self._check_rows(rows), self._centre, np.arange(self.n_kernels)
+        chosen = self._check_rows(rows)
+        taken = self._copied(chosen, kernels)
+        taken._rows = self._rows[chosen]
         if kernels is not None:  # every new sample is compared with all samples of the centre
-            centre, kept = centre.take(np.arange(centre.n_samples), kernels), kernels
-        taken = CentredBank.__new__(CentredBank)
-        taken._bind(
-            self._bank.take(chosen, kernels),
-            centre,
-            self._rows[chosen],
-            self._means[np.ix_(kept, chosen)],
-            self._offsets[kept],
-        )
+            taken._bank = self._bank.take(np.arange(self._bank.n_samples), kernels)
+            taken._means, taken._offsets = self._means[kernels], self._offsets[kernels]
         return taken
 
-    def _bind(self, bank: Bank, centre: Bank, rows: Indices, means: Array, offsets: Array) -> None:
-        super().__init__(bank)
-        self._centre, self._rows = centre, rows
-        self._means, self._offsets = means, offsets
 
-
-class CosineBank(WrappedBank):
+class CosineBank(_RemadeBank):
     """The kernels k_m(x, z) / sqrt(k_m(x, x) k_m(z, z)): of images projected to the unit sphere.
 
-    A sample whose image is the origin, k_m(x, x) = 0, stays there: its kernel values are 0. Kernels
-    that are equal on all training samples, k_m(x, x) = const, as Gaussians are, are only rescaled;
-    of the others one Gram matrix at a time is formed.
+    A sample whose image is the origin, k_m(x, x) = 0, stays there: its kernel values are 0.
 
     Parameters
     ----------
@@ -379,65 +370,11 @@ class CosineBank(WrappedBank):
     """
 
     def __init__(self, bank: Bank) -> None:
-        self._bind(bank, _inverse_roots(bank.diagonals()))
-
-    def _bind(self, bank: Bank, scales: Array) -> None:
         super().__init__(bank)
-        self._scales = scales
-        first = self._scales[:, 0]
-        self._uniform = (self._scales == first[:, None]).all(axis=1)
-        self._factors = np.where(self._uniform, first**2, 0.0)
+        self._scales = _inverse_roots(bank.diagonals())
 
-    @classmethod
-    def needs(cls, bank: Memory, n: int) -> Memory:
-        """Return the memory of the kernels of a bank, and of their diagonals.
-
-        Parameters
-        ----------
-        bank : Memory
-            What the bank itself needs.
-        n : int
-            Number of training samples.
-        """
-        scales = NUMBER * (bank.n_kernels or 0) * n
-        return replace(
-            bank,
-            kept=bank.kept + scales,
-            # One kernel is formed on its own, scaled and added.
-            combining=max(bank.combining + gram_bytes(n), gram_bytes(n, 3)),
-        )
-
-    def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
-        weights = self._check_weights(d)
-        combined = self._bank.combine(self._factors * weights, out)
-        for m in np.flatnonzero(np.where(self._uniform, 0.0, weights)):
-            scales = np.outer(self._scales[m], self._scales[m])
-            combined += self._bank.combine(self._only(m, weights)) * scales
-        return combined
-
-    def accumulate(self, d: ArrayLike, out: Array) -> None:
-        out += self.combine(d)
-
-    def quadratic_forms(self, a: ArrayLike) -> Array:
-        vector = self._check_coefficients(a)
-        forms = self._factors * self._bank.quadratic_forms(vector)
-        others = np.flatnonzero(~self._uniform)
-        forms[others] = self.products(vector, others) @ vector
-        return forms
-
-    def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
-        rows = np.empty((len(chosen), self.n_samples))
-        uniform = self._uniform[chosen]
-        equal = chosen[uniform]
-        rows[uniform] = self._factors[equal, None] * self._bank.products(vector, equal)
-        for row in np.flatnonzero(~uniform):
-            scales = self._scales[chosen[row]]
-            rows[row] = scales * self._bank.products(scales * vector, chosen[row, None])[0]
-        return rows
-
-    def traces(self) -> Array:
-        return self.diagonals().sum(axis=1)
+    def _made(self, m: int, K: Array) -> Array:
+        return K * np.outer(self._scales[m], self._scales[m])
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         """Return 1 for every sample whose image is not the origin, 0 for the others.
@@ -450,36 +387,22 @@ class CosineBank(WrappedBank):
         scales = self._scales if Z is None else _inverse_roots(self._bank.diagonals(Z))
         return (scales > 0).astype(np.float64)
 
-    def inner_products_with(self, K: Array) -> Array:
-        return Bank.inner_products_with(self, K)
-
-    def inner_products(self, *, centred: bool = False) -> Array:
-        if self._uniform.all():
-            products = self._bank.inner_products(centred=centred)
-            return self._factors[:, None] * products * self._factors
-        grams = map(self.combine, np.eye(self.n_kernels))
-        packed = PackedTriangles.of(self.n_samples, grams, self.n_kernels)
-        return (packed.centred() if centred else packed).inner_products()
-
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d = self._check_weights(weights)
+        d, units = self._check_weights(weights), self._units
         new = _inverse_roots(self._bank.diagonals(Z))
         combined = np.zeros((new.shape[1], self.n_samples))
         for m in np.flatnonzero(d):
-            block = self._bank.cross(self._only(m, d), Z)
+            block = self._bank.cross(d[m] * units[m], Z)
             combined += new[m][:, None] * block * self._scales[m]
         return combined
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> CosineBank:
         chosen = self._check_rows(rows)
+        taken = self._copied(chosen, kernels)
+        taken._bank = self._bank.take(chosen, kernels)
         kept = np.arange(self.n_kernels) if kernels is None else kernels
-        taken = CosineBank.__new__(CosineBank)
-        taken._bind(self._bank.take(chosen, kernels), self._scales[np.ix_(kept, chosen)])
+        taken._scales = self._scales[np.ix_(kept, chosen)]
         return taken
-
-    def _only(self, m: int | np.intp, weights: Array) -> Array:
-        """Return `weights` (M,) with all but that of kernel `m` set to 0."""
-        return np.where(np.arange(self.n_kernels) == m, weights, 0.0)
 
 
 def _inverse_roots(diagonals: Array) -> Array:

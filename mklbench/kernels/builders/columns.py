@@ -367,16 +367,8 @@ class _FittedView:
     def _fit(self, part: Any, y: Any) -> Any:
         from sklearn.base import clone  # of those who have transformers
 
-        transformer = self.entry.transformer
-        if not (hasattr(transformer, "fit") and hasattr(transformer, "transform")):
-            raise InputError(
-                f"{self.entry.called} has transformer={transformer!r}, which has no fit and "
-                "transform: give one such as StandardScaler()."
-            )
-        self._transformer = clone(transformer)
-        if hasattr(self._transformer, "fit_transform"):
-            return self._called(self._transformer.fit_transform, part, y)
-        return self._called(self._called(self._transformer.fit, part, y).transform, part)
+        self._transformer = self._called(clone, self.entry.transformer)
+        return self._called(self._transformer.fit_transform, part, y)
 
     def _called(self, method: Callable[..., Any], *arguments: Any) -> Any:
         """Return what a method of the transformer returns; an InputError names what it refuses."""

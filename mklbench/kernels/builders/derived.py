@@ -15,7 +15,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError, unknown
-from mklbench.kernels.banks.views import DistanceBank, ViewColumns, feature_views
+from mklbench.kernels.banks.views import DistanceBank, feature_views
 from mklbench.kernels.banks.wrapped import (
     CentredBank,
     CombinedKernel,
@@ -68,7 +68,7 @@ class Descriptors:
         """
         return DistanceBank.needs(shape.n, max(1, shape.n_views) * len(self._gammas))
 
-    def __call__(self, X: ArrayLike, views: Sequence[ViewColumns] = ()) -> Bank:
+    def __call__(self, X: ArrayLike, views: Sequence[Any] = ()) -> Bank:
         """Return the bank on the training samples `X` (n, d); without views all are one view."""
         samples = check_training_features("X", X)
         bank = DistanceBank(samples, feature_views(samples, views, self._distance), self._gammas)
@@ -172,8 +172,8 @@ class Normalised(_MadeFrom):
         """
         needed = memory_of(self._base, shape)
         if self._centre:
-            needed = CentredBank.needs(needed, shape.n)
-        return CosineBank.needs(needed, shape.n) if self._cosine else needed
+            needed = CentredBank.made_of(needed, shape.n)
+        return CosineBank.made_of(needed, shape.n) if self._cosine else needed
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank on the training samples `X`."""

@@ -16,14 +16,9 @@ import numpy as np
 
 from mklbench.errors import InputError, KindError
 from mklbench.kernels.banks.concatenated import ConcatenatedBank
-from mklbench.kernels.banks.dense import FunctionBank
-from mklbench.kernels.banks.function_bank import (
-    NamedFunction,
-    needs_on_all_features,
-    on_all_features,
-)
+from mklbench.kernels.banks.dense import FunctionBank, NamedFunction
 from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, resolve
+from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, on_all_features, resolve
 from mklbench.kernels.contract import Memory, Shape, builder_of, memory_of, unbound
 from mklbench.kernels.functions import Gaussian, Linear, Polynomial
 from mklbench.kernels.gram_matrices import check_definite, matrices_of
@@ -32,38 +27,6 @@ _ACCEPTED = (
     "give a name such as gaussian, a kernel function such as Gaussian(0.5), a function of two sets "
     "of samples such as rbf_kernel, a builder, or a list of these"
 )
-
-
-class FunctionBuilder:
-    """Builder of kernel functions on all features, dense or sparse.
-
-    Parameters
-    ----------
-    functions : sequence of Gaussian, Linear or Polynomial
-        The kernels.
-    """
-
-    takes_sparse = True
-
-    def __init__(self, functions: Sequence[Gaussian | Linear | Polynomial]) -> None:
-        self._functions = tuple(functions)
-
-    def __repr__(self) -> str:
-        return ", ".join(map(repr, self._functions))
-
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        return needs_on_all_features(shape, self._functions)
-
-    def __call__(self, X: Any) -> Bank:
-        """Return the bank on the training samples `X` (n, d)."""
-        return on_all_features(X, self._functions)
 
 
 class CallableBuilder:
@@ -160,12 +123,12 @@ def builder_from(kernel: Any) -> KernelBuilder:
     if isinstance(kernel, str):
         return resolve(kernel)
     if isinstance(kernel, (Gaussian, Linear, Polynomial)):
-        return FunctionBuilder([kernel])
+        return partial(on_all_features, functions=(kernel,))
     if isinstance(kernel, (list, tuple)):
         if not kernel:
             raise InputError(f"kernel={kernel} holds no kernel: {_ACCEPTED}.")
         if all(isinstance(each, (Gaussian, Linear, Polynomial)) for each in kernel):
-            return FunctionBuilder(kernel)
+            return partial(on_all_features, functions=tuple(kernel))
         return ConcatenatedBuilder([builder_from(each) for each in kernel])
     if inspect.isclass(kernel) and not issubclass(kernel, KernelOperator):
         raise InputError(f"kernel={kernel.__name__} is a class: write {kernel.__name__}(...).")
@@ -250,6 +213,8 @@ def shown(function: Any) -> str:
             return name
     if isinstance(function, partial):
         inner, options = unbound(function)
+        if inner is on_all_features:
+            return ", ".join(map(repr, options["functions"]))
         bound = ", ".join(f"{name}={_short(value)}" for name, value in options.items())
         return f"{shown(inner)}({bound})"
     named = getattr(function, "__name__", None)

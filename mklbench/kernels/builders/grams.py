@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import zipfile
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from pathlib import Path
 from types import EllipsisType
@@ -25,22 +27,28 @@ from mklbench.kernels.banks.precomputed import (
     PrecomputedBank,
     pack_stack,
 )
-from mklbench.kernels.base import Array
+from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.contract import Memory, Shape, declares
-from mklbench.kernels.gram_matrices import MakePSD, check_definite, is_symmetric, matrices_of
+from mklbench.kernels.gram_matrices import (
+    MakePSD,
+    PackedTriangles,
+    check_definite,
+    is_symmetric,
+    matrices_of,
+)
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.samples import (
     Names,
-    RowNumbers,
     Views,
     are_views,
+    dense,
     difference,
     first_named,
     is_dict,
     is_numbering,
-    is_sparse,
     names_of_columns,
     names_of_rows,
+    row_numbers,
 )
 from mklbench.validation import check_finite, columns_called, real_array
 
@@ -128,7 +136,7 @@ def named_grams(X: Any, what: str = "X") -> NamedGrams:
         X = X.parts if X.names is None else dict(zip(X.names, X.parts, strict=True))
     names = list(X) if is_dict(X) else None
     if names is None and not are_views(X):
-        matrix = _checked(real_array(what, _dense(X)), what)
+        matrix = _checked(real_array(what, dense(X)), what)
         return NamedGrams(what, matrix, None, names_of_rows(X), names_of_columns(X))
     parts = list(X) if names is None else [X[name] for name in names]
     rows = first_named(map(names_of_rows, parts))
@@ -136,7 +144,7 @@ def named_grams(X: Any, what: str = "X") -> NamedGrams:
     found = NamedGrams(what, np.empty((0, 0, 0)), names)
     matrices: list[Array] = []
     for m, part in enumerate(parts):
-        matrix = real_array(found.called(m), _dense(part))
+        matrix = real_array(found.called(m), dense(part))
         _check_names(found.called(m), "rows", rows, names_of_rows(part))
         _check_names(found.called(m), "columns", columns, names_of_columns(part))
         if matrices and matrix.shape != matrices[0].shape:
@@ -156,10 +164,6 @@ def _checked(matrices: Array, what: str) -> Array:
         f"{what} has shape {matrices.shape}: give Gram matrices as (M, n, n), one a kernel, or one "
         "as (n, n)."
     )
-
-
-def _dense(X: Any) -> Any:
-    return X.toarray() if is_sparse(X) else X
 
 
 def _check_names(what: str, axis: str, known: Names | None, own: Names | None) -> None:
@@ -378,7 +382,7 @@ class Precomputed:
 
     takes_rows = True
 
-    new_options = ("make_psd",)
+    new_options: tuple[str, ...] = ("make_psd",)
 
     def __init__(
         self, K: Any, groups: GroupLists | None = None, make_psd: MakePSD | None = None
@@ -395,13 +399,18 @@ class Precomputed:
             stack, _ = training_stack(given, stack.shape[1])
         given.check_finite(stack)
         with columns_called(None, given.kernels):
-            self._whole = pack_stack(stack[None] if stack.ndim == 2 else stack, make_psd)
+            whole = pack_stack(stack[None] if stack.ndim == 2 else stack, make_psd)
             if make_psd is None:
-                check_definite(matrices_of(self._whole))
-        self.n_samples = self._whole.n_samples
-        self._names = given.kernels
-        self.rows_of = RowNumbers(self.n_samples)
-        check_groups(groups, len(self._whole))
+                check_definite(matrices_of(whole))
+        self._keep(whole, groups, given.kernels)
+
+    def _keep(
+        self, whole: PackedTriangles, groups: GroupLists | None, names: Sequence[str] | None
+    ) -> None:
+        self._whole, self._names = whole, names
+        self.n_samples = whole.n_samples
+        self.rows_of = partial(row_numbers, n=self.n_samples)
+        check_groups(groups, len(whole))
         self._groups = groups
 
     def memory(self, shape: Shape) -> Memory:
@@ -414,7 +423,7 @@ class Precomputed:
         """
         return IndexedBank.needs(shape.n, len(self._whole))
 
-    def __call__(self, rows: ArrayLike) -> IndexedBank:
+    def __call__(self, rows: ArrayLike) -> Bank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
         return IndexedBank(self._whole, self.rows_of(rows), self._groups, self._names)
 

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import mat_files
 from mklbench.errors import InputError, hint
-from mklbench.kernels.banks.precomputed import IndexedBank, pack_grams
+from mklbench.kernels.banks.precomputed import pack_grams
 from mklbench.kernels.banks.views import DistanceBank, MatrixView
 from mklbench.kernels.banks.wrapped import unit_trace
 from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.builders.derived import VSKL_GAMMAS
-from mklbench.kernels.builders.grams import kernel_axes
+from mklbench.kernels.builders.grams import Precomputed, kernel_axes
 from mklbench.kernels.contract import Memory, Shape
 from mklbench.kernels.gram_matrices import (
     ASYMMETRY,
@@ -33,11 +33,9 @@ from mklbench.kernels.gram_matrices import (
     matrices_of,
     symmetric,
 )
-from mklbench.kernels.groups import GroupLists, check_groups
-from mklbench.kernels.samples import RowNumbers
+from mklbench.kernels.groups import GroupLists
+from mklbench.kernels.samples import row_numbers
 from mklbench.validation import check_finite
-
-StackAxis = Literal["first", "last"]
 
 # The names that a stack has where a file holds several.
 _USUAL = ("KH", "K")
@@ -65,8 +63,6 @@ class MatrixDescriptors:
     array : str, sequence of str or None, default=None
         Names of the variables to take from each file; None: the stack of the file, or every matrix
         (`matrices`).
-    stack : {"first", "last"} or None, default=None
-        Which axis of a stack counts its matrices; None: what its shape or symmetry tells.
 
     Raises
     ------
@@ -76,7 +72,7 @@ class MatrixDescriptors:
     """
 
     takes_rows = True
-    new_options = ("array", "stack")
+    new_options = ("array",)
 
     def __init__(
         self,
@@ -84,11 +80,10 @@ class MatrixDescriptors:
         gammas: Sequence[float] = VSKL_GAMMAS,
         normalise: bool = True,
         array: str | Sequence[str] | None = None,
-        stack: StackAxis | None = None,
     ) -> None:
-        self._whole, self._names = _distances(*_stated(files, array, stack))
+        self._whole, self._names = _distances(*_stated(files, array))
         self.n_samples = self._whole.shape[1]
-        self.rows_of = RowNumbers(self.n_samples)
+        self.rows_of = partial(row_numbers, n=self.n_samples)
         self._gammas = gammas
         self._normalise = normalise
 
@@ -109,7 +104,7 @@ class MatrixDescriptors:
         return unit_trace(bank) if self._normalise else bank
 
 
-class MatrixKernels:
+class MatrixKernels(Precomputed):
     """Builder of an `IndexedBank` from Gram matrices in files, called with row numbers.
 
     Parameters
@@ -124,8 +119,6 @@ class MatrixKernels:
     array : str, sequence of str or None, default=None
         Names of the variables to take from each file; None: the stack of the file, or every matrix
         (`matrices`).
-    stack : {"first", "last"} or None, default=None
-        Which axis of a stack counts its matrices; None: what its shape or symmetry tells.
     make_psd : {"clip", "shift", "flip"} or None, default=None
         How indefinite matrices are made positive semidefinite, each as a whole
         (`mklbench.kernels.gram_matrices`); None refuses them.
@@ -137,8 +130,7 @@ class MatrixKernels:
         having no entries below 0; or `groups` are no partition.
     """
 
-    takes_rows = True
-    new_options = ("array", "stack", "make_psd")
+    new_options = ("array", "make_psd")
 
     def __init__(
         self,
@@ -146,35 +138,19 @@ class MatrixKernels:
         groups: GroupLists | None = None,
         normalise: bool = True,
         array: str | Sequence[str] | None = None,
-        stack: StackAxis | None = None,
         make_psd: MakePSD | None = None,
     ) -> None:
-        self._whole, by_file, self._names = _grams(*_stated(files, array, stack), make_psd)
-        self.n_samples = self._whole.n_samples
-        self.rows_of = RowNumbers(self.n_samples)
-        check_groups(groups, len(self._whole))
-        self._groups = by_file if groups is None else groups
+        whole, by_file, names = _grams(*_stated(files, array), make_psd)
+        self._keep(whole, by_file if groups is None else groups, names)
         self._normalise = normalise
-
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs beside the matrices that were read.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples, which are row numbers: only how many there are counts.
-        """
-        return IndexedBank.needs(shape.n, len(self._whole))
 
     def __call__(self, rows: ArrayLike) -> Bank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
-        bank = IndexedBank(self._whole, rows, self._groups, self._names)
+        bank = super().__call__(rows)
         return unit_trace(bank) if self._normalise else bank
 
 
-def matrices(
-    path: str, names: Sequence[str] | None = None, axis: StackAxis | None = None
-) -> dict[str, Array]:
+def matrices(path: str, names: Sequence[str] | None = None) -> dict[str, Array]:
     """Return the matrices of one file by their names, symmetric to the last digit.
 
     Parameters
@@ -185,9 +161,6 @@ def matrices(
         Variables to take, in this order. None: the one stack (n, n, M) or (M, n, n), or cell of
         matrices, of the file, or that called KH or K where it holds several; in a file without a
         stack every matrix.
-    axis : StackAxis or None, default=None
-        Which axis of a stack counts the matrices. None: that which differs from the other two; of
-        a cube, that whose slices are symmetric.
 
     Raises
     ------
@@ -195,8 +168,6 @@ def matrices(
         The file cannot be read, or holds no such matrix or several stacks, or a matrix is not
         square, not finite or not symmetric.
     """
-    if axis is not None and axis not in get_args(StackAxis):
-        raise InputError(f"kernel.stack={axis} is not known: choose one of first, last.")
     arrays = {name: _numbers(value) for name, value in _arrays(path).items()}
     found: dict[str, Array] = {}
     for name in _chosen(arrays, path) if names is None else names:
@@ -204,7 +175,7 @@ def matrices(
         if array.ndim == 2:
             found[name] = array
             continue
-        stack = np.moveaxis(array, _axis(name, array, path, axis), 0)
+        stack = np.moveaxis(array, _axis(name, array, path), 0)
         found |= {f"{name}, matrix {m}": matrix for m, matrix in enumerate(stack)}
     if not found:
         raise InputError(f"kernel.files={path} holds no matrix: name a file with square matrices.")
@@ -217,9 +188,9 @@ def sample_names(path: str) -> list[str] | None:
 
 
 def _stated(
-    files: str | Sequence[str], array: str | Sequence[str] | None, stack: StackAxis | None
-) -> tuple[tuple[_File, ...], tuple[str, ...] | None, StackAxis | None]:
-    """Return the files, the names of the variables to take and the axis, as a cache wants them."""
+    files: str | Sequence[str], array: str | Sequence[str] | None
+) -> tuple[tuple[_File, ...], tuple[str, ...] | None]:
+    """Return the files and the names of the variables to take, as a cache wants them."""
     if not files:
         raise InputError("kernel.files is empty: name your files, as in kernel.files=[mine.mat].")
     stated = []
@@ -230,15 +201,13 @@ def _stated(
         status = path.stat()
         stated.append((str(path), status.st_mtime_ns, status.st_size))
     names = (array,) if isinstance(array, str) else None if array is None else tuple(array)
-    return tuple(stated), names, stack
+    return tuple(stated), names
 
 
 @lru_cache(maxsize=2)
-def _distances(
-    files: tuple[_File, ...], names: tuple[str, ...] | None, axis: StackAxis | None
-) -> tuple[Array, list[str]]:
+def _distances(files: tuple[_File, ...], names: tuple[str, ...] | None) -> tuple[Array, list[str]]:
     """The distances (V, N, N) in all files, and their names (V,)."""
-    called, short, found, _ = _all_of(files, names, axis)
+    called, short, found, _ = _all_of(files, names)
     for name, matrix in zip(called, found, strict=True):
         if matrix.min() < -ASYMMETRY * matrix.max():
             raise InputError(f"{name} has the distance {matrix.min():g}: none may be below 0.")
@@ -256,11 +225,10 @@ def _distances(
 def _grams(
     files: tuple[_File, ...],
     names: tuple[str, ...] | None,
-    axis: StackAxis | None,
     make_psd: MakePSD | None,
 ) -> tuple[PackedTriangles, list[list[int]], list[str]]:
     """The Gram matrices in all files, the indices of those in each file, and their names."""
-    called, short, found, by_file = _all_of(files, names, axis)
+    called, short, found, by_file = _all_of(files, names)
     n, n_grams = len(found[0]), len(found)
     # Each matrix is let go when it is packed.
     packed = pack_grams(n, (found.pop(0) for _ in range(n_grams)), n_grams, make_psd)
@@ -270,7 +238,7 @@ def _grams(
 
 
 def _all_of(
-    files: tuple[_File, ...], names: tuple[str, ...] | None, axis: StackAxis | None
+    files: tuple[_File, ...], names: tuple[str, ...] | None
 ) -> tuple[list[str], list[str], list[Array], list[list[int]]]:
     """Return what messages and what weights call the matrices of all files, these, and by file."""
     called: list[str] = []
@@ -278,7 +246,7 @@ def _all_of(
     found: list[Array] = []
     by_file: list[list[int]] = []
     for path, *_ in files:
-        of_file = matrices(path, names, axis)
+        of_file = matrices(path, names)
         by_file.append(list(range(len(found), len(found) + len(of_file))))
         called += [f"kernel.files={path}: {name}" for name in of_file]
         short += [_short(path, name, len(files) > 1) for name in of_file]
@@ -349,22 +317,14 @@ def _is_stack(array: NDArray[Any]) -> bool:
     )
 
 
-def _axis(name: str, array: NDArray[Any], path: str, stated: StackAxis | None) -> int:
+def _axis(name: str, array: NDArray[Any], path: str) -> int:
     """Return the axis, 0 or 2, that counts the matrices of a stack."""
     first, last = array.shape[1] == array.shape[2], array.shape[0] == array.shape[1]
-    if stated is not None:
-        if not (first if stated == "first" else last):
-            raise InputError(
-                f"kernel.stack={stated} does not fit kernel.files={path}: {name} has shape "
-                f"{array.shape}; leave it out."
-            )
-        return 0 if stated == "first" else 2
     axes = kernel_axes(array, first=first, last=last)
     if len(axes) > 1:
         raise InputError(
             f"kernel.files={path}: {name} has shape {array.shape}, so that its matrices may be "
-            "counted by the first axis or by the last: set kernel.stack=first or "
-            "kernel.stack=last."
+            "counted by the first axis or by the last: save each under a name of its own."
         )
     return axes[0]
 
@@ -409,10 +369,6 @@ def _arrays(path: str) -> Mapping[str, Any]:
             return {_STACK if loaded.ndim == 3 else _SINGLE: loaded}
         with loaded:
             return dict(loaded)
-    except mat_files.DamagedMatError as error:
-        raise InputError(
-            f"kernel.files={path} is not a MATLAB file: it is damaged ({error})."
-        ) from error
     except InputError:
         raise
     except Exception as error:  # a damaged file makes the readers raise almost anything

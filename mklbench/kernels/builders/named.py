@@ -7,7 +7,7 @@ keywords fixed (``functools.partial``) it is what the experiments and the estima
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -17,21 +17,18 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.banks.concatenated import ConcatenatedBank
-from mklbench.kernels.banks.dense import DenseBank, FunctionBank
-from mklbench.kernels.banks.features import FeatureBank
-from mklbench.kernels.banks.function_bank import (
-    NamedFunction,
-    needs_on_all_features,
-    on_all_features,
-    samples_of,
-)
+from mklbench.kernels.banks.dense import DenseBank, FunctionBank, NamedFunction, has_factors
+from mklbench.kernels.banks.features import FeatureBank, LinearBank
 from mklbench.kernels.banks.generated import GeneratedBank
-from mklbench.kernels.banks.linear import LinearBank
 from mklbench.kernels.banks.wrapped import ScaledBank, unit_trace
 from mklbench.kernels.base import Array, Bank, KernelOperator
 from mklbench.kernels.builders.grams import precomputed
 from mklbench.kernels.contract import Memory, Shape, declares, unbound
-from mklbench.kernels.families import IsotropicGaussians, ProductGaussians
+from mklbench.kernels.families import (
+    GaussianPolynomials,
+    IsotropicGaussians,
+    ProductGaussians,
+)
 from mklbench.kernels.functions import (
     Gaussian,
     KernelFunction,
@@ -40,11 +37,12 @@ from mklbench.kernels.functions import (
     check_values,
     gamma_scale,
 )
-from mklbench.kernels.gaussian_polynomials import GaussianPolynomials
-from mklbench.kernels.samples import is_sparse
+from mklbench.kernels.naming import function_names
+from mklbench.kernels.samples import csr, dense, is_sparse
 from mklbench.validation import (
     check_choice,
     check_count,
+    check_features,
     check_not_empty,
     check_not_negative,
     check_positive,
@@ -76,9 +74,51 @@ isotropic_gaussians = IsotropicGaussians
 gaussian_polynomials = GaussianPolynomials
 
 
-@declares(
-    memory=lambda shape, gamma=None: needs_on_all_features(shape, [Gaussian()]), takes_sparse=True
-)
+def samples_of(X: Any) -> Any:
+    """Return finite samples (n, d) of an array, or of a sparse matrix as such."""
+    if not is_sparse(X):
+        return check_features("X", X)
+    samples = csr(X)
+    if not np.isfinite(samples.data).all():
+        raise InputError("X holds NaN or infinite values: remove or impute them.")
+    if 0 in samples.shape:
+        raise InputError(f"X has shape {samples.shape}: give at least one row and one column.")
+    return samples
+
+
+def _needs(shape: Shape, functions: Sequence[KernelFunction]) -> Memory:
+    """Return what the bank of `on_all_features` needs on dense samples."""
+    needed = DenseBank.needs(shape.n, len(functions))
+    if not has_factors(shape.n, shape.d, functions):
+        return needed
+    rank = FeatureBank.needs(shape, len(functions)).rank if shape.d == 1 else shape.d
+    return replace(needed, rank=rank)
+
+
+@declares(memory=_needs, takes_sparse=True)
+def on_all_features(X: Any, functions: Sequence[Gaussian | Linear | Polynomial]) -> Bank:
+    """Return the bank of kernel functions on all features of samples, dense or sparse (n, d)."""
+    if is_sparse(X) and has_factors(np.shape(X)[0], np.shape(X)[1], functions):
+        X = dense(X)
+    if not is_sparse(X):
+        return DenseBank(X, functions)
+    fitted = [f.on(X) if isinstance(f, Gaussian) else f for f in functions]
+    names = function_names(fitted)
+    own = [NamedFunction(_on_sparse(f), name) for f, name in zip(fitted, names, strict=True)]
+    return FunctionBank(samples_of(X), own)
+
+
+def _on_sparse(function: Gaussian | Linear | Polynomial) -> Callable[[Any, Any], Any]:
+    """Return the kernel function as scikit-learn has it, which takes sparse matrices."""
+    if isinstance(function, Gaussian):
+        return _of_sklearn("rbf_kernel", gamma=function.factor)
+    if isinstance(function, Linear):
+        return _of_sklearn("linear_kernel")
+    options = {"degree": function.degree, "gamma": function.gamma, "coef0": function.offset}
+    return _of_sklearn("polynomial_kernel", **options)
+
+
+@declares(memory=lambda shape, gamma=None: _needs(shape, [Gaussian()]), takes_sparse=True)
 def gaussian(X: ArrayLike, gamma: float | None = None) -> Bank:
     """Return one Gaussian exp(-gamma ||x - z||^2) on all features.
 
@@ -94,9 +134,7 @@ def gaussian(X: ArrayLike, gamma: float | None = None) -> Bank:
 
 
 @declares(
-    memory=lambda shape, gammas=SCALE_FACTORS: needs_on_all_features(
-        shape, [Gaussian()] * len(gammas)
-    ),
+    memory=lambda shape, gammas=SCALE_FACTORS: _needs(shape, [Gaussian()] * len(gammas)),
     takes_sparse=True,
 )
 def gaussians(X: ArrayLike, gammas: Sequence[float] | None = None) -> Bank:
@@ -168,8 +206,7 @@ def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
         every = [(j,) for j in range(samples.shape[1])]
         return unit_trace(GeneratedBank(samples, gammas, every))
     functions = [Gaussian(gamma) for gamma in gammas.tolist()]
-    # The recorded searches for kernels among these turn on the last digits of the factors.
-    return unit_trace(FeatureBank(samples, functions, decomposed=True))
+    return unit_trace(FeatureBank(samples, functions))
 
 
 @declares(
@@ -301,9 +338,7 @@ def separate(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> Concatena
         Widths of the Gaussians, > 0, in units of the features, at least one.
     """
     functions = _inverse_square_widths(widths)
-    # Decomposed for the sake of the recorded searches, as in `feature_widths`.
-    features = FeatureBank(X, functions, decomposed=True)
-    return ConcatenatedBank([DenseBank(X, functions), features])
+    return ConcatenatedBank([DenseBank(X, functions), FeatureBank(X, functions)])
 
 
 def _needs_of_sklearn(shape: Shape, **options: object) -> Memory:
@@ -322,23 +357,7 @@ def _gamma(X: Any, gamma: float | None) -> float:
     return 1.0 / X.shape[1] if gamma is None else check_positive("gamma", gamma)
 
 
-@dataclass(frozen=True)
-class _Poly:
-    degree: int
-    gamma: float
-    coef0: float
-
-    def __str__(self) -> str:
-        return f"poly {self.degree}"
-
-    def __call__(self, X: Any, Z: Any) -> Any:
-        return _of_sklearn("polynomial_kernel", **vars(self))(X, Z)
-
-    def diagonal(self, X: Any) -> Any:
-        return (self.gamma * np.einsum("ij,ij->i", X, X) + self.coef0) ** self.degree
-
-
-@declares(memory=lambda shape: needs_on_all_features(shape, [Linear()]), takes_sparse=True)
+@declares(memory=lambda shape: _needs(shape, [Linear()]), takes_sparse=True)
 def linear(X: Any) -> Bank:
     """Return the inner product x'z on all features.
 
@@ -366,12 +385,11 @@ def poly(X: Any, degree: int = 3, gamma: float | None = None, coef0: float = 1.0
         Added to it, >= 0.
     """
     samples = samples_of(X)
-    function = _Poly(
-        check_count("degree", degree), _gamma(samples, gamma), check_not_negative("coef0", coef0)
-    )
+    function = Polynomial(degree, check_not_negative("coef0", coef0), _gamma(samples, gamma))
     if not is_sparse(samples):
         check_values([function], samples)
-    return FunctionBank(samples, [NamedFunction(function, str(function))])
+    own = _on_sparse(function) if is_sparse(samples) else function
+    return FunctionBank(samples, [NamedFunction(own, f"poly {degree}")])
 
 
 @declares(memory=_needs_of_sklearn, takes_sparse=True)
@@ -454,20 +472,20 @@ def smkl_bank(X: ArrayLike, gamma: float = 1.0, sigmoids: bool = True) -> Bank:
     """
     factor = check_positive("gamma", gamma)
     samples = samples_of(X)
-    polynomials = [_Poly(degree, factor, 1.0) for degree in (2, 3, 5)]
+    polynomials = [Polynomial(degree, 1.0, factor) for degree in (2, 3, 5)]
     check_values(polynomials, samples)
-    functions: list[tuple[Callable[[Any, Any], Any], str]] = [
-        (Linear(), "linear"),
-        *((polynomial, str(polynomial)) for polynomial in polynomials),
-        *((Gaussian(g), f"gaussian {g}") for g in (0.5, 0.3, 0.1)),
+    functions = [
+        NamedFunction(Linear(), "linear"),
+        *(NamedFunction(function, f"poly {function.degree}") for function in polynomials),
+        *(NamedFunction(Gaussian(g), f"gaussian {g}") for g in (0.5, 0.3, 0.1)),
         *(
-            (_of_sklearn("sigmoid_kernel", gamma=g, coef0=1.0), f"sigmoid {g}")
+            NamedFunction(_of_sklearn("sigmoid_kernel", gamma=g, coef0=1.0), f"sigmoid {g}")
             for g in (0.5, 0.7)
             if sigmoids
         ),
-        (_of_sklearn("laplacian_kernel", gamma=0.3), "laplacian 0.3"),
+        NamedFunction(_of_sklearn("laplacian_kernel", gamma=0.3), "laplacian 0.3"),
     ]
-    return FunctionBank(samples, [NamedFunction(*each) for each in functions])
+    return FunctionBank(samples, functions)
 
 
 BUILDERS: dict[str, KernelBuilder] = {

@@ -1,4 +1,4 @@
-"""Kernels on single features: what is stored of them, and how much memory they take."""
+"""Kernels on single features: factors on nodes, in few columns, and how much memory they take."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from dense_twins import dense_gaussian, on_each_feature
 from numpy.testing import assert_allclose
 
 from mklbench.kernels import FeatureBank, Gaussian, Polynomial
+from mklbench.kernels.banks.features import FeatureFactors
+from mklbench.kernels.builders.named import simplemkl_functions
 from mklbench.kernels.functions import KernelFunction
+from mklbench.kernels.row_factors import Interpolation, interpolation, n_nodes
 from mklbench.libsvm import SVM
 
-GAMMAS = (0.1, 1.0)
-GAUSSIANS = [Gaussian(gamma) for gamma in GAMMAS]
+GAUSSIANS = [Gaussian(gamma) for gamma in (0.1, 1.0)]
+FUNCTIONS = simplemkl_functions()
 
 
 def samples(n: int, d: int) -> np.ndarray:
@@ -29,91 +31,91 @@ def test_the_diagonal_of_a_kernel_function(function: KernelFunction, d: int) -> 
     assert_allclose(function.diagonal(X), function(X, X).diagonal(), rtol=1e-12)
 
 
-class TestStorage:
-    @pytest.mark.parametrize(("n", "stores_all"), [(15, True), (600, False)])
-    def test_all_matrices_of_small_problems_and_factors_of_large_ones(
-        self, n: int, stores_all: bool
-    ) -> None:
-        bank = FeatureBank(samples(n, 8), GAUSSIANS)
-        assert bank._stores_all == stores_all
-        part = bank.take(range(15))
-        assert isinstance(part, FeatureBank)
-        assert part._stores_all
+def largest_error(X: np.ndarray, functions: list[KernelFunction]) -> float:
+    factors, worst, out = FeatureFactors.of(X, functions), 0.0, np.empty((len(X), len(X)))
+    for unit, function in zip(np.eye(len(functions)), functions, strict=True):
+        factors.combine(unit, out)
+        gram = function(X, X)
+        worst = max(worst, float(np.abs(out - gram).max() / gram.max()))
+    return worst
 
-    def test_ranks_far_below_n_are_factors(self) -> None:
-        X = np.random.default_rng(0).integers(0, 2, (60, 8)).astype(float)
-        bank = FeatureBank(X, GAUSSIANS)
-        bank.combine(np.ones(16))
-        assert (bank._stores_all, len(bank._grams)) == (False, 0)
+
+class Laplacian:
+    """exp(-|x - z|), of full rank."""
+
+    def __call__(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        return np.exp(-np.abs(X - Z.T))
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        return np.ones(len(X))
+
+
+@pytest.mark.parametrize("n", [3, 40, 300])
+@pytest.mark.parametrize("spread", [0.01, 1.0, 10.0, 1000.0])
+def test_the_factors_give_every_kernel(n: int, spread: float) -> None:
+    assert largest_error(spread * samples(n, 1), FUNCTIONS) < 1e-11
+
+
+def test_a_kernel_that_is_not_smooth_has_a_node_for_each_value() -> None:
+    assert largest_error(samples(500, 1), [*FUNCTIONS, Laplacian()]) < 1e-11
+
+
+def test_the_factors_have_few_columns() -> None:
+    X = samples(400, 3)
+    X[:, 1] = np.round(X[:, 1] > 0)
+    ranks = [cores.shape[1] for cores in FeatureFactors.of(X, GAUSSIANS)._cores]
+    assert ranks[1] == 2
+    assert max(ranks) < 40
+
+
+@pytest.mark.parametrize("function", [*map(Gaussian, (0.01, 1.0, 20.0)), *map(Polynomial, (1, 7))])
+def test_as_many_nodes_as_counted_interpolate(function: KernelFunction) -> None:
+    X = np.linspace(-1.5, 2.0, 401)[:, None]
+    count = n_nodes(X[[0, -1], 0], [function])
+    assert count < 100
+    basis = Interpolation(0, -1.5, 2.0, int(count))
+    nodes, expected = basis.nodes[:, None], function(X, X)
+    K = basis(X) @ function(nodes, nodes) @ basis(X).T
+    assert_allclose(K, expected, rtol=0, atol=2e-13 * expected.max())
+
+
+def test_a_value_on_a_node_is_that_of_the_node() -> None:
+    angles = np.pi * (np.arange(9) + 0.5) / 9
+    nodes = np.cos(angles)
+    basis = interpolation(np.array([nodes[3], 0.1, nodes[8]]), angles)
+    assert_allclose(basis[0], np.eye(9)[3])
+    assert_allclose(basis @ nodes**5, [nodes[3] ** 5, 0.1**5, nodes[8] ** 5], atol=1e-15)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 10])
+def test_powers_by_products(degree: int) -> None:
+    X = samples(20, 1)
+    assert_allclose(Polynomial(degree)(X, X), (X @ X.T + 1.0) ** degree, rtol=1e-14 * degree)
 
 
 def test_a_feature_on_which_every_kernel_is_zero() -> None:
     X = np.column_stack([np.zeros(6), np.arange(6.0)])
     bank = FeatureBank(X, [Polynomial(1, offset=0.0)])
     assert_allclose(bank.combine([1.0, 0.0]), np.zeros((6, 6)))
-    assert_allclose(bank.combine([1.0, 2.0]), 2.0 * np.outer(X[:, 1], X[:, 1]))
+    assert_allclose(bank.combine([1.0, 2.0]), 2.0 * np.outer(X[:, 1], X[:, 1]), atol=1e-13)
     assert_allclose(bank.quadratic_forms(np.ones(6)), [0.0, 225.0])
 
 
-class TestStoredMatrices:
-    def test_kernels_that_stay_active_are_kept_within_the_memory(self) -> None:
-        n, d = 300, 10
-        X = samples(n, d)
-        dense = on_each_feature([dense_gaussian(gamma) for gamma in GAMMAS], X, X)
-        room = 5
-        limit = room * 8 * n * (n + 1) // 2
-        bank = FeatureBank(X, GAUSSIANS, memory_limit=limit)
-        rng = np.random.default_rng(2)
-        most = 0
-        for _ in range(12):
-            active = rng.choice(2 * d, 3, replace=False)
-            for _ in range(3):
-                weights = np.zeros(2 * d)
-                weights[active] = rng.uniform(size=3)
-                combined = bank.combine(weights)
-                assert_allclose(combined, np.tensordot(weights, dense, axes=1), atol=1e-10)
-                most = max(most, len(bank._grams))
-        assert 3 <= most <= room
-        assert_allclose(bank.combine(np.ones(2 * d)), dense.sum(axis=0), atol=1e-9)
-
-    def test_kernels_active_once_are_not_kept(self) -> None:
-        bank = FeatureBank(samples(300, 10), GAUSSIANS)
-        for unit in np.eye(bank.n_kernels):
-            bank.combine(unit)
-        assert len(bank._grams) == 0
-
-
-class TestMemory:
-    def test_factors_are_made_without_a_gram_matrix(self) -> None:
-        n = 1500
-        X = samples(n, 2)
-        tracemalloc.start()
-        try:
-            FeatureBank(X, GAUSSIANS)
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-        assert peak < 8 * n**2 / 3
-
-    def test_factors_take_a_small_part_of_the_stack(self) -> None:
-        n, d = 400, 20
-        X = samples(n, d)
-        functions = [Gaussian(gamma) for gamma in np.geomspace(0.01, 1.0, 8)]
-        stack_bytes = 8 * d * len(functions) * n**2
-        gram = SVM(np.resize([-1.0, 1.0], n)).gram
-        weights = np.where(np.arange(d * len(functions)) % 10, 0.0, 0.1)
-        tracemalloc.start()
-        try:
-            bank = FeatureBank(X, functions)
-            for _ in range(3):
-                bank.combine(weights, out=gram)
-            bank.quadratic_forms(X[:, 0])
-            bank.products(X[:, 0], np.flatnonzero(weights))
-            bank.combine(np.ones(bank.n_kernels), out=gram)
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-        assert peak < stack_bytes / 6
+def test_factors_take_a_small_part_of_the_stack() -> None:
+    n, d = 400, 20
+    X = samples(n, d)
+    functions = [Gaussian(gamma) for gamma in np.geomspace(0.01, 1.0, 8)]
+    gram = SVM(np.resize([-1.0, 1.0], n)).gram
+    tracemalloc.start()
+    try:
+        bank = FeatureBank(X, functions)
+        bank.combine(np.ones(bank.n_kernels), out=gram)
+        bank.quadratic_forms(X[:, 0])
+        bank.products(X[:, 0], np.arange(10))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * d * len(functions) * n**2 / 6
 
 
 def test_travels_before_and_after_it_was_asked_for_anything() -> None:

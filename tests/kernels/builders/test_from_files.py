@@ -93,9 +93,9 @@ class TestDistances:
             b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + struct.pack("<II", 99, 8) + bytes(8)
         )
         for name, reason in (
-            ("hurt.mat", "it is damaged"),
-            ("bad.mat", "is not a MATLAB file"),
-            ("new.mat", "is not a MATLAB file"),
+            ("hurt.mat", "cannot be read as a .mat"),
+            ("bad.mat", "cannot be read as a .mat"),
+            ("new.mat", "cannot be read as a .mat"),
             ("absent.mat", "does not exist"),
         ):
             with pytest.raises(InputError, match=reason):

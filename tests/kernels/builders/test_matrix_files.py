@@ -60,16 +60,14 @@ def test_a_stack_in_any_file_and_order(
     path = tmp_path / f"K.{kind}"
     WRITERS[kind](path, {"anything": K if order == "first" else last(K), "Y": np.ones((N, 1))})
     assert_allclose(grams(path), K, atol=1e-14)
-    assert_allclose(grams(path, stack=order), K, atol=1e-14)
 
 
-def test_a_cube_that_is_symmetric_either_way_needs_the_option(tmp_path: Path) -> None:
+def test_a_cube_that_is_symmetric_either_way_is_refused(tmp_path: Path) -> None:
     g = np.abs(np.random.default_rng(0).standard_normal(N))
     cube = np.einsum("i,j,k->ijk", g, g, g)
     np.savez(tmp_path / "K.npz", K=cube)
-    with pytest.raises(InputError, match=r"set kernel\.stack=first or kernel\.stack=last"):
+    with pytest.raises(InputError, match="by the first axis or by the last: save each"):
         MatrixKernels(str(tmp_path / "K.npz"))
-    assert_allclose(grams(tmp_path / "K.npz", stack="last"), cube, atol=1e-14)
 
 
 def test_a_cell_of_matrices_is_a_stack(tmp_path: Path) -> None:
@@ -105,8 +103,6 @@ def test_of_several_stacks_that_with_the_usual_name_is_taken(tmp_path: Path) -> 
         ),
         ({"KH": stack(2)}, {"array": "HK"}, "kernel.array=HK is no variable of"),
         ({"KH": stack(2), "y": np.ones(N)}, {"array": "y"}, "has shape (9,): name a matrix"),
-        ({"KH": stack(2)}, {"stack": "last"}, "kernel.stack=last does not fit"),
-        ({"KH": stack(2)}, {"stack": "middle"}, "kernel.stack=middle is not known"),
         ({"KH": stack(2) - 9 * np.eye(N)}, {}, "KH, matrix 0 is not positive semidefinite"),
         ({"KH": np.triu(stack(2))}, {}, "KH, matrix 0 is not symmetric"),
         ({"KH": stack(2) * 1j}, {}, "KH, matrix 0 has complex numbers"),
@@ -135,7 +131,7 @@ def test_distances_come_in_stacks_too(tmp_path: Path) -> None:
 
 
 def test_new_options_leave_old_keys(tmp_path: Path) -> None:
-    """The key of before there were `array` and `stack`, on a file that nobody changes."""
+    """The key of before there was `array`, on a file that nobody changes."""
     np.save(tmp_path / "K.npy", stack(2, 30))
     overrides = ["algo=mkl", "data=twonorm", "data.n_samples=30", "kernel=grams"]
     files = f"kernel.files=['{tmp_path}/K.npy']"
