@@ -14,7 +14,6 @@ from pathlib import Path
 
 # Characters that would break a line or steer a terminal.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_LONGEST = 2000
 _OURS = os.path.dirname(__file__) + os.sep
 # What the path of a file has that is none of the user's.
 _NOT_THE_USERS = (
@@ -30,11 +29,11 @@ class InputError(ValueError):
     The message is one sentence that names the option, the value and the remedy. The command line
     prints it without a traceback and exits with status 2; in the library it is a ``ValueError``.
     It is one line whatever the value holds: control characters are shown as they are escaped in
-    Python, and of a value of thousands of characters the middle is left out.
+    Python.
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(_one_line(message))
+        super().__init__(_CONTROL.sub(lambda found: repr(found[0])[1:-1], message))
 
 
 class SingularError(InputError):
@@ -75,13 +74,6 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
-
-
-def _one_line(message: str) -> str:
-    text = _CONTROL.sub(lambda found: repr(found[0])[1:-1], message)
-    if len(text) <= _LONGEST:
-        return text
-    return f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 4 :]}"
 
 
 def first_line(error: object) -> str:

@@ -182,16 +182,12 @@ def decided(
         If the kernel values of a sample overflow.
     """
     samples = Z if isinstance(Z, Views) else np.asarray(Z)
-    axis = max(0, samples.ndim - 2)  # a stack of cross Gram matrices is (M, n_z, n)
-    n_new = samples.shape[axis] if samples.ndim else 1
-    n_blocks = -(-n_new // rows)
-    blocks: Sequence[Any]
-    if n_blocks <= 1:
-        blocks = [samples]
-    elif isinstance(samples, Views):
-        blocks = [samples[part] for part in np.array_split(np.arange(n_new), n_blocks)]
-    else:
-        blocks = np.array_split(samples, n_blocks, axis=axis)
+    is_stack = samples.ndim == 3  # of cross Gram matrices (M, n_z, n)
+    n_new = samples.shape[1 if is_stack else 0] if samples.ndim else 1
+    blocks: list[Any] = [samples]
+    if n_new > rows:
+        parts = np.array_split(np.arange(n_new), -(-n_new // rows))
+        blocks = [samples[:, part] if is_stack else samples[part] for part in parts]
     with np.errstate(over="ignore", invalid="ignore"):  # judged just below
         values = np.concatenate(
             [decision_values(machines, _outputs_at(kernels, block)) for block in blocks]

@@ -101,7 +101,8 @@ def solve(
     """
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    _check_nu(nu)
+    if not isinstance(nu, Real) or isinstance(nu, bool) or not 0.0 < nu < 1.0:
+        raise InputError(f"nu={nu!r} is not accepted: it must be a number in (0, 1).")
     bank = check_bank("one_class", bank)
     n = bank.n_samples
     if sample_weight is None:
@@ -132,8 +133,3 @@ def solve(
         intercept=found.intercept / box,
         objective=found.objective / box**2,
     )
-
-
-def _check_nu(nu: float) -> None:
-    if not isinstance(nu, Real) or isinstance(nu, bool) or not 0.0 < nu < 1.0:
-        raise InputError(f"nu={nu!r} is not accepted: it must be a number in (0, 1).")

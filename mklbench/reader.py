@@ -67,14 +67,6 @@ class Where:
             raise InputError(f"{self}={found!r} must be a list of mappings.")
         return found
 
-    def unknown_key(self, key: object, found: object, accepted: Iterable[str]) -> InputError:
-        """Build the error for a key that a mapping at this place does not have."""
-        return unknown(f"{self}: key", key, accepted)
-
-    def unknown_value(self, found: object, accepted: Iterable[str]) -> InputError:
-        """Build the error for a value that is none of the accepted ones."""
-        return unknown(str(self), found, accepted)
-
 
 Rule = Callable[[Any, Any], Any]  # of a value and its `Where`
 
@@ -171,7 +163,7 @@ def value(hint: Any, found: Any, where: Where) -> Any:
         return None if found is None else value(inner, found, where)
     if origin is Literal:
         if found not in arguments:
-            raise where.unknown_value(found, arguments)
+            raise unknown(str(where), found, arguments)
         return found
     if origin is tuple:
         return tuple(
@@ -194,9 +186,9 @@ def flag(found: Any, where: Where) -> bool:
 def refuse_unknown(mapping: Mapping[Any, Any], accepted: Iterable[str], where: Where) -> None:
     """Raise InputError, with the nearest names, for the first key that is not accepted."""
     names = list(accepted)
-    for key, found in mapping.items():
+    for key in mapping:
         if key not in names:
-            raise where.unknown_key(key, found, names)
+            raise unknown(f"{where}: key", key, names)
 
 
 def _keys(kind: type, made: Mapping[str, Made]) -> tuple[str, ...]:

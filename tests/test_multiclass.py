@@ -32,16 +32,6 @@ def three_classes() -> tuple[np.ndarray, np.ndarray]:
 
 
 class TestManyClasses:
-    def test_one_solution_a_class(self, three_classes: tuple[np.ndarray, np.ndarray]) -> None:
-        X, codes = three_classes
-        bank = feature_gaussians(X)
-        solutions = multiclass.fit(simplemkl.solve, bank, codes, 3)
-        assert len(solutions) == 3
-        for code, solution in enumerate(solutions):
-            alone = simplemkl.solve(bank, np.where(codes == code, 1.0, -1.0))
-            assert_array_equal(solution.dual_coef, alone.dual_coef)
-            assert_array_equal(solution.weights, alone.weights)
-
     def test_solutions_on_nodes_decide_as_those_on_samples(
         self, three_classes: tuple[np.ndarray, np.ndarray]
     ) -> None:

@@ -31,7 +31,6 @@ from mklbench.kernels import (
     Family,
     KernelOperator,
     KernelSubset,
-    MatrixView,
     Normalised,
     Precomputed,
     PrecomputedBank,
@@ -39,7 +38,6 @@ from mklbench.kernels import (
     gaussians,
     resolve,
 )
-from mklbench.kernels.banks.views import DistanceBank
 from mklbench.kernels.base import Array
 from mklbench.prediction import DecisionFunction
 from mklbench.solution import Solution
@@ -115,14 +113,6 @@ def test_gram_matrices_are_kept_by_kernels() -> None:
     kept = indexed.take(rows, kernels)
     numbers = len(kernels) * 80 * 81 // 2
     assert len(pickle.dumps(kept)) < 8 * numbers + 2000
-
-
-def test_distances_of_a_whole_data_set() -> None:
-    X, _, Z = problem()
-    every = np.concatenate([X, Z])
-    D = np.array([(every[:, [j]] - every[:, j]) ** 2 for j in range(3)])
-    bank = DistanceBank(np.arange(50), [MatrixView("view 0", matrix) for matrix in D], [0.1, 1.0])
-    assert_same_columns(bank, np.arange(50, 80))
 
 
 @pytest.mark.slow

@@ -93,10 +93,7 @@ def show(overrides: Sequence[str], config_dir: str | None = None) -> int:
     given = [text if "=" in text else f"data={text}" for text in overrides]
     config = configs.config_of(given, config_dir).data
     data = load(settle(config))
-    counts = ", ".join(f"{name}: {count}" for name, count in data.class_counts.items())
-    lines = data.understood or (f"classes   {counts}", f"features  {data.X.shape[1]}",
-                                f"rows      {len(data.y)}")  # fmt: skip
-    print("\n".join(lines))
+    print("\n".join(data.understood or [f"rows and features: {data.X.shape}"]))
     rows = pd.DataFrame(data.X[:_SHOWN, :_SHOWN], columns=list(data.feature_names[:_SHOWN]))
     if data.X.shape[1] > _SHOWN:
         rows["..."] = "..."

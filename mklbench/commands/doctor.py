@@ -88,11 +88,7 @@ def blas() -> Finding:
 
 def cache() -> Finding:
     """Say where downloads are kept, whether they can be, and how much room there is."""
-    directory = cache_directory()
-    if os.access(_existing(directory), os.W_OK):
-        return space("cache", directory, "MKLBENCH_CACHE")
-    remedy = "set MKLBENCH_CACHE to a directory that you can write to"
-    return Finding("problem", "cache", f"{directory} cannot be written", remedy)
+    return space("cache", cache_directory(), "MKLBENCH_CACHE")
 
 
 def mirror() -> Finding:
@@ -112,13 +108,11 @@ def mirror() -> Finding:
 
 def space(name: str, path: Path, option: str) -> Finding:
     """Say how much room there is for `name`, which `option` moves elsewhere."""
-    free = shutil.disk_usage(_existing(path)).free
+    there = next(each for each in (path, *path.absolute().parents) if each.exists())
+    free = shutil.disk_usage(there).free
     text = f"{memory.in_words(free)} free ({path})"
-    if free < _LITTLE_SPACE:
-        return Finding("problem", name, text, f"delete something, or change {option}")
-    return Finding("ok", name, text)
-
-
-def _existing(path: Path) -> Path:
-    """Return a path, or the nearest directory above that is there."""
-    return next(each for each in (path, *path.absolute().parents) if each.exists())
+    if not os.access(there, os.W_OK):
+        text += ", which cannot be written"
+    elif free >= _LITTLE_SPACE:
+        return Finding("ok", name, text)
+    return Finding("problem", name, text, f"make room there, or change {option}")

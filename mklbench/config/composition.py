@@ -30,8 +30,6 @@ _RERUN = "--experimental-rerun"
 _SWEEP_FLAGS = ("-m", "--multirun")
 # Options whose values may be patterns of files in a sweep.
 _PATHS = ("data.path", "kernel.files", "split.path")
-# Set to "1" by a user who wants a traceback; Hydra then raises what it would otherwise print.
-_FULL_ERROR = "HYDRA_FULL_ERROR"
 
 
 def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None) -> DictConfig:
@@ -136,13 +134,17 @@ def run_hydra(arguments: Sequence[str], run: Callable[[list[ComposedRun]], Seque
     temporary = TemporaryDirectory(prefix="mklbench-sweep-") if sweeping else nullcontext("")
     with temporary as folder:
         place = [f"hydra.sweep.dir='{folder}'"] if sweeping else []
-        with _explained(overrides, lambda: task.began), _program([*place, *overrides, *flags]):
-            try:
+        os.environ["HYDRA_FULL_ERROR"] = "1"  # it raises what it would otherwise print
+        before, sys.argv = sys.argv, [sys.argv[0], *place, *overrides, *flags]
+        try:
+            with _explained(overrides, lambda: task.began):
                 main()
-            except SystemExit as end:
-                if task.began:  # it was not Hydra that ended
-                    raise
-                return 2 if end.code else 0
+        except SystemExit as end:
+            if task.began:  # it was not Hydra that ended
+                raise
+            return 2 if end.code else 0
+        finally:
+            sys.argv = before
     if task.alone:
         run(task.alone)
     return 0
@@ -171,21 +173,6 @@ def _with_files(override: str) -> str:
     return f"{key}={','.join(repr(path) for path in found)}"
 
 
-@contextmanager
-def _program(arguments: Sequence[str]) -> Iterator[None]:
-    """Have Hydra take these arguments for those of the process, and raise its errors."""
-    before, full = sys.argv, os.environ.get(_FULL_ERROR)
-    sys.argv, os.environ[_FULL_ERROR] = [sys.argv[0], *arguments], "1"
-    try:
-        yield
-    finally:
-        sys.argv = before
-        if full is None:
-            del os.environ[_FULL_ERROR]
-        else:
-            os.environ[_FULL_ERROR] = full
-
-
 def _is_override(text: str) -> bool:
     # Hydra's own parser takes no overrides on both sides of a flag.
     return not text.startswith("-") and ("=" in text or text.startswith("~"))
@@ -201,7 +188,7 @@ def _explained(
     except (InputError, BrokenPipeError):  # whoever read the help has gone
         raise
     except Exception as error:
-        if ours() or os.environ.get(_FULL_ERROR) == "1":
+        if ours():
             raise
         raise _explain(error, overrides) from error
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from mklbench.data.preprocessing import ScalingName
 from mklbench.data.schema import Whole
-from mklbench.errors import InputError, hint
+from mklbench.errors import InputError
 from mklbench.grids import AUTO, are_numbers
 from mklbench.reader import Rule, Where, flag, read
 
@@ -69,11 +69,6 @@ class OptionWhere(Where):
 
     def __str__(self) -> str:
         return ".".join(part for part in self.parts if part)
-
-    def unknown_key(self, key: object, found: object, accepted: Iterable[str]) -> InputError:
-        """Build the error for a key that is no option here."""
-        near = hint(key, accepted, f"{self}." if str(self) else "")
-        return InputError(f"{self / key}={found} is not known: {near}.")
 
 
 def _scorer(found: Any, where: Where) -> str:

@@ -40,9 +40,3 @@ def test_a_disk_that_is_nearly_full(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     found = doctor.space("store", tmp_path / "not" / "yet", "--results-dir")
     assert found.level == "problem"
     assert "--results-dir" in found.remedy
-
-
-def test_a_store_that_is_none(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    assert cli.main(["doctor", "--results-dir", "file"]) == 2
-    assert "file" in capsys.readouterr().err

@@ -197,18 +197,6 @@ def test_what_an_algorithm_raises_fails_its_split_and_nothing_else(
     )
 
 
-def test_a_worker_that_vanishes_costs_its_split_also_with_one_job(tmp_path: Path) -> None:
-    configs = fake_configs(tmp_path)
-    options = ["algo.behaviour=os_exit", f"algo.once='{tmp_path}/once'"]
-    arguments = ["run", *TINY, "algo=fake", *options, "results_dir=store", "progress=none"]
-    process = start([*arguments, "--config-dir", str(configs)], tmp_path)
-    printed, said = process.communicate(timeout=60)
-    assert (process.returncode, said) == (1, "")
-    assert "3/4" in printed
-    (failed,) = Store(tmp_path / "store").read(fake_run(tmp_path, *options)).records[:1]
-    assert failed.error == "the worker process died (exit status 0)"
-
-
 def test_ctrl_c_in_a_notebook_is_still_an_exception(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
