@@ -91,6 +91,16 @@ class TestEveryExponent:
             assert_allclose(mixed_norm(q).dual_value(forms), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("q", [1.0, 1.5, 3.0, math.inf])
+def test_best_gamma(q: float) -> None:
+    D = random_numbers(0)[:3]
+    gamma = cp.Variable(3)
+    conjugate = {1.0: math.inf, math.inf: 1.0}.get(q) or q / (q - 1)
+    least = cp.Minimize(sum(D[j] * cp.inv_pos(gamma[j]) for j in range(3)))
+    expected = optimum(cp.Problem(least, [pnorm(gamma, conjugate) <= 1]))
+    assert_allclose((D / mixed_norm(q).best_gamma(D)).sum(), expected, rtol=1e-6)
+
+
 def weights_by_group(q: float, lengths: list[float]) -> Array:
     return mixed_norm(q).best_weights(np.array(lengths))
 

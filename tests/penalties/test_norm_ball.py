@@ -66,6 +66,7 @@ def test_projection_is_the_conic_solvers(
     distance = cp.Problem(cp.Minimize(cp.norm(nearest - weights)), within)
     distance.solve(solver=cp.CLARABEL)
     assert_allclose(np.linalg.norm(ours - weights), distance.value, rtol=1e-6)
+    assert_allclose(ball.project(ours), ours, atol=1e-14 * scale)  # a point of the set stays
 
 
 @pytest.mark.parametrize("norm", [1, 2])
