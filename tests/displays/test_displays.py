@@ -218,6 +218,10 @@ class TestAlignment:
         display = AlignmentDisplay.from_estimator(model, X, y, kernels=["linear on petal width"])
         assert display.alignments[0, -1] == pytest.approx(1.0)
 
+    def test_many_kernels_can_be_read(self) -> None:
+        names = [f"gaussian 0.00{m} on the standard error of column {m}" for m in range(120)]
+        check_can_be_read(AlignmentDisplay(names, np.eye(120)).plot().figure_)
+
     @pytest.mark.parametrize("estimator", [IKL(samples=0, tol=0.1), QNPKL()])
     def test_of_a_family_it_is_the_learned_kernel(self, estimator: IKL | QNPKL) -> None:
         X, y = flowers(2)
