@@ -83,10 +83,7 @@ class DecisionFunction:
             If `Z` is not as the operator took it, or so large that its kernel values overflow.
         """
         samples = Z if isinstance(Z, Views) else np.asarray(Z)
-        # What comes with a sample; of a stack, a row of one matrix after the other.
-        given = samples.size // max(1, samples.shape[max(0, samples.ndim - 2)])
-        if samples.ndim == 3:
-            given //= max(1, len(samples))
+        given = samples.shape[-1] if samples.ndim > 1 else 1
         rows = _BLOCK // (8 * max(1, given, self.kernels.n_samples))
         return multiclass.decided(self.kernels, self.machines, samples, max(1, rows))
 

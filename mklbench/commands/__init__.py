@@ -1,4 +1,4 @@
-"""What the sub-commands do, one module each; `grammar` and `options` say what they take.
+"""What the sub-commands do, one module each; `grammar` says what they take.
 
 May import everything; it is imported by `cli` only, and all but the grammar when a command is
 carried out.

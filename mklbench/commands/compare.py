@@ -113,8 +113,7 @@ def _described(report: Report, ranking: Ranking) -> str:
     text = (
         f"{labels[NAME]} beside {len(labels) - 1} methods of the table {report.table.name}, "
         f"accuracy in %\n\n{tabulate(sets, set_headings, disable_numparse=True)}\n\n"
-        f"{tabulate(methods, method_headings, disable_numparse=True)}\n\n"
-        f"{RULE}"
+        f"{tabulate(methods, method_headings, disable_numparse=True)}\n\n{RULE}"
     )
     if ranks is not None:
         text += (

@@ -59,8 +59,7 @@ def export_model(overrides: Sequence[str], *, out: str, config_dir: str | None =
     if not out.endswith(ENDINGS):
         raise InputError(f"--out={out} is not accepted: give the name of a .skops or .joblib file.")
     check_writable_file("--out", out)
-    flags = [] if config_dir is None else ["--config-dir", config_dir]
-    (job,) = configs.jobs_of([*overrides, *flags])
+    (job,) = configs.jobs_of(overrides, config_dir)
     run, chosen = run_of(job), {}
     if run.config.search.grid:
         store = Store(configs.run_options(job.config).results_dir)

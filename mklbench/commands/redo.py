@@ -39,8 +39,7 @@ def redo(
     InputError
         If somebody is running it just now; nothing is forgotten then.
     """
-    flags = ["--multirun"] * sweep + ([] if config_dir is None else ["--config-dir", config_dir])
-    jobs = configs.jobs_of([*overrides, *flags])
+    jobs = configs.jobs_of([*overrides, *["--multirun"] * sweep], config_dir)
     store = Store(configs.run_options(jobs[0].config).results_dir)
     store.check()
     there = store.directories()

@@ -6,7 +6,6 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,11 +139,8 @@ class _Runs:
 
 
 def _mean(result: RunRecords) -> float:
-    measured = [
-        record.rmse if record.accuracy is None else record.accuracy for record in result.done
-    ]
-    known = [value for value in measured if value is not None]
-    return fmean(known) if known else math.nan
+    measured = [one.rmse if one.accuracy is None else one.accuracy for one in result.done]
+    return float(np.mean(np.array(measured, dtype=float))) if measured else math.nan
 
 
 def _not_searched(as_given: dict[str, float]) -> Iterator[str]:

@@ -150,15 +150,16 @@ def run_hydra(arguments: Sequence[str], run: Callable[[list[ComposedRun]], Seque
     return 0
 
 
-def jobs_of(arguments: Sequence[str]) -> list[ComposedRun]:
+def jobs_of(arguments: Sequence[str], config_dir: str | None = None) -> list[ComposedRun]:
     """Return the jobs that overrides and flags describe, without running them."""
     found: list[ComposedRun] = []
+    flags = [] if config_dir is None else ["--config-dir", config_dir]
 
     def collect(jobs: list[ComposedRun]) -> Sequence[float]:
         found.extend(jobs)
         return [0.0] * len(jobs)
 
-    run_hydra(arguments, collect)
+    run_hydra([*arguments, *flags], collect)
     return found
 
 

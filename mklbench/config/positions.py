@@ -76,11 +76,10 @@ def _parsed(text: str) -> Override | None:
         return None
     if override.is_sweep_override() or override.package or isinstance(override.value(), dict):
         return None
-    if override.is_delete() and (override.key_or_group in GROUPS or override.value() is not None):
+    is_group = override.key_or_group in GROUPS
+    if override.is_delete() and (is_group or override.value() is not None):
         return None
-    if text.startswith(tuple(f"+{g}=" for g in GROUPS)):
-        return None
-    return override
+    return None if is_group and override.is_add() else override
 
 
 def _chosen(chosen: dict[str, str]) -> dict[str, Any] | None:
