@@ -64,7 +64,7 @@ class Where:
     def items(self, found: object) -> Sequence[Any]:
         """Return `found` if it is a list, and refuse it if not."""
         if not isinstance(found, list):
-            raise InputError(f"{self}={found!r} must be a list of mappings.")
+            raise InputError(f"{self}={found!r} must be a list.")
         return found
 
 

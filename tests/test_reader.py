@@ -81,7 +81,7 @@ def test_nested_dataclasses_lists_and_mappings() -> None:
         ({"colours": "red"}, "tree: key=colours is not known: did you mean colour."),
         ({"colour": "blue"}, "tree.colour=blue is not known: choose one of green, red."),
         ({"colour": ["red"]}, r"tree.colour=\['red'\] is not known: did you mean red."),
-        ({"leaves": "a"}, "tree.leaves='a' must be a list of mappings."),
+        ({"leaves": "a"}, "tree.leaves='a' must be a list."),
         ({"leaves": [{"name": "a"}, 3]}, r"tree.leaves\[1\]: expected a mapping, found 3."),
         ({"leaves": [{"name": "a", "size": 3}]}, r"tree.leaves\[0\].size=3 is odd."),
         ({"best": {"name": "c", "sise": 1}}, "tree.best: key=sise is not known: did you mean size"),

@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("csv", "html", "latex", "md")
 
-CSV_COLUMNS = (
-    "row", "column", "protocol", "metric", "published_mean", "published_std", "measured_mean",
-    "measured_std", "n_splits", "difference", "verdict", "status", "standing",
-    "published_standing", "n_stopped", "stopped_gap", "met_gap",
-)  # fmt: skip
-
 
 def render(
     report: Report,
@@ -73,12 +67,11 @@ def to_csv(report: Report) -> str:
     """
     from pandas import DataFrame
 
-    lines = [_csv_line(report, *item) for item in report.numbers.items()]
-    frame = DataFrame(lines, columns=[*CSV_COLUMNS, "cpu"])
+    frame = DataFrame([_csv_line(report, *item) for item in report.numbers.items()])
     return frame.drop(columns=[] if report.timed_on.others else ["cpu"]).to_csv(index=False)
 
 
-def _csv_line(report: Report, place: NumberPlace, number: Number) -> list[object]:
+def _csv_line(report: Report, place: NumberPlace, number: Number) -> dict[str, object]:
     from mklbench.report.analysis.cpu_models import cpu_models
     from mklbench.report.layout.entries import Ending
 
@@ -86,23 +79,26 @@ def _csv_line(report: Report, place: NumberPlace, number: Number) -> list[object
     row, column, protocol, metric = place
     _, found = report.slots[row, column, protocol]
     ending = Ending.of([found])
-    return [
-        *place,
-        published and published.mean,
-        published and published.std,
-        measured and measured.mean,
-        measured and measured.std,
-        measured.n if measured else 0,
-        number.difference,
-        number.verdict,
-        number.status,
-        report.standings.get(place),
-        report.published_standings.get((row, column, metric)),
-        ending.n_stopped,
-        ending.stopped_gap,
-        ending.met_gap,
-        "; ".join(cpu_models(found.done)),
-    ]
+    return {
+        "row": row,
+        "column": column,
+        "protocol": protocol,
+        "metric": metric,
+        "published_mean": published and published.mean,
+        "published_std": published and published.std,
+        "measured_mean": measured and measured.mean,
+        "measured_std": measured and measured.std,
+        "n_splits": measured.n if measured else 0,
+        "difference": number.difference,
+        "verdict": number.verdict,
+        "status": number.status,
+        "standing": report.standings.get(place),
+        "published_standing": report.published_standings.get((row, column, metric)),
+        "n_stopped": ending.n_stopped,
+        "stopped_gap": ending.stopped_gap,
+        "met_gap": ending.met_gap,
+        "cpu": "; ".join(cpu_models(found.done)),
+    }
 
 
 def write_result(path: Path, content: bytes) -> None:

@@ -195,23 +195,11 @@ def _text(found: Any, where: Where) -> str:
     return " ".join(str(found).split())
 
 
-def _texts(found: Any, where: Where) -> tuple[str, ...]:
-    if not isinstance(found, list) or any(isinstance(item, Mapping | list) for item in found):
-        raise InputError(f"{where}={found!r} must be a list of texts.")
-    return tuple(_text(item, where) for item in found)
-
-
 def _number(found: Any, where: Where) -> float:
-    if not _is_number(found) or found < 0:
-        raise InputError(f"{where}={found!r} must be a number, 0 or more.")
-    return float(found)
-
-
-def _numbers(found: Any, where: Where) -> tuple[float, ...]:
-    """Read a list of one or more numbers, whole ones as such."""
-    if not isinstance(found, list) or not found or not all(map(_is_number, found)):
-        raise InputError(f"{where}={found!r} must be a list of numbers.")
-    return tuple(found)
+    """Read a finite number; a whole one stays one, which is another override than its float."""
+    if not _is_number(found):
+        raise InputError(f"{where}={found!r} must be a number.")
+    return found
 
 
 def _count(found: Any, where: Where) -> int:
@@ -271,8 +259,6 @@ class TableWhere(Where):
         Published: _published_number,
         Figure: lambda found, where: _of_a_kind(found, where, Figure),
         Claim: lambda found, where: _of_a_kind(found, where, Claim),
-        tuple[str, ...]: _texts,
-        tuple[float, ...]: _numbers,
         Mapping[tuple[str, str, str], Published]: _published,
     }
 

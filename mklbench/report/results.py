@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -42,23 +42,12 @@ def write_results(
         records.parent.mkdir(parents=True, exist_ok=True)
         export_records(finder.runs(table.slots()), finder.source, records)
     figures = write_figures(report, results / "figures", of_records=has_records)
-    write_tables(report, figures, results / "tables")
+    for fmt in ("md", "csv"):
+        text = render(report, fmt, figures, results / "tables")
+        write_result(results / "tables" / f"{table.name}.{fmt}", text.encode())
     if table.ranking is not None:
         write_result(scores_path(results, table.name), to_scores(report).encode())
     return report
-
-
-def write_tables(report: Report, figures: Mapping[str, Path], directory: Path) -> None:
-    """Write ``NAME.md`` and ``NAME.csv`` of a table into a directory.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be written.
-    """
-    for fmt in ("md", "csv"):
-        text = render(report, fmt, figures, directory)
-        write_result(directory / f"{report.table.name}.{fmt}", text.encode())
 
 
 def write_figures(

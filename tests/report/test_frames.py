@@ -16,7 +16,6 @@ import mklbench
 from mklbench import cli
 from mklbench.commands.reproduce import reproduce
 from mklbench.errors import InputError
-from mklbench.experiments.files import DamagedRecordWarning
 from mklbench.experiments.store import Store
 
 RUN = ["run", *TINY, "results_dir=store", "progress=none", "out=rows.csv"]
@@ -88,31 +87,6 @@ def test_a_store_says_what_the_csv_of_its_runs_says(
         read.sort_values(["key", "split"], ignore_index=True).fillna({"message": ""}),
         check_dtype=False,
     )
-
-
-def test_columns_are_numbers_also_where_all_are_missing(tiny: Path) -> None:
-    dtypes = mklbench.records("tiny").dtypes
-    for name in ("accuracy", "error", "rmse", "search_rmse", "fit_seconds", "C"):
-        assert dtypes[name] == "float64"
-    assert (dtypes["split"], dtypes["n_train"], dtypes["converged"]) == (
-        "int64",
-        "Int64",
-        "boolean",
-    )
-
-
-def test_damaged_and_foreign_files_are_no_rows(tiny: Path, tmp_path: Path) -> None:
-    whole = mklbench.records(store=tiny / "store")
-    store = tmp_path / "copy"
-    for path in (tiny / "store").glob("*/*.json"):
-        (store / path.parent.name).mkdir(parents=True, exist_ok=True)
-        (store / path.parent.name / path.name).write_bytes(path.read_bytes())
-    first = sorted(store.glob("*/split-000.json"))[0]
-    first.with_name("split-001.json").write_bytes(first.read_bytes())
-    first.with_name("split-of-mine.json").write_text("{}")
-    with pytest.warns(DamagedRecordWarning, match="it is of another run or split"):
-        left = mklbench.records(store=store)
-    assert len(left) == len(whole) - 1
 
 
 @pytest.mark.parametrize(

@@ -109,8 +109,3 @@ def test_they_are_found_drawn_and_judged(tmp_path: Path) -> None:
 def test_their_own_options_are_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"figures\[0\]: slices=0 must be a whole number, 1 or"):
         report(tmp_path, "0")
-
-
-def test_the_options_of_another_kind_are_not_theirs(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"figures\[0\]: key=marks is not known"):
-        report(tmp_path, "5, marks: b")

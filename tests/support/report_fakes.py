@@ -106,7 +106,8 @@ class ListedRecords(RecordSource):
 
 def found(listed: Sequence[Record], n_splits: int = 20) -> SlotRecords:
     """What a source with the records given has of a run of `n_splits` splits."""
-    run = Run(RunConfig({"tol": 1e-3}, {}, {}, SplitConfig(n_splits=n_splits), SearchConfig()))
+    some, split = {"name": "any"}, SplitConfig(n_splits=n_splits)
+    run = Run(RunConfig({**some, "tol": 1e-3}, some, some, split, SearchConfig()))
     return slot_records(run, ListedRecords(listed))
 
 

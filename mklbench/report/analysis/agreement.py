@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.table.paper_table import Protocol
 from mklbench.report.table.verdict import JUDGING, Published, Verdict, judge
@@ -73,11 +74,7 @@ def n_matching(numbers: Iterable[JudgedNumber]) -> int:
 
 
 def matches(
-    report: Report,
-    metric: str,
-    protocols: Sequence[Protocol],
-    rows: Collection[str] = (),
-    columns: Collection[str] = (),
+    report: Report, metric: str, protocols: Sequence[Protocol], columns: Collection[str] = ()
 ) -> NDArray[np.bool_]:
     """Tell which measured number matches which published one.
 
@@ -89,7 +86,7 @@ def matches(
         The metric.
     protocols : sequence of Protocol
         Those that are judged.
-    rows, columns : collection of str, default=()
+    columns : collection of str, default=()
         The names of those that count; none means all.
 
     Returns
@@ -98,26 +95,19 @@ def matches(
         Whether number i of the n that are published and measured under all protocols matches what
         the paper has for number j. On the diagonal of the last two axes are the true matches.
     """
-    table = report.table
-    places = [
-        (row, column)
-        for row, column, protocol, name in report.numbers
-        if (protocol, name) == (protocols[0].name, metric)
-        and (row, column, name) in table.published
-        and (not rows or row in rows)
-        and (not columns or column in columns)
-        and all(report.finished_mean((row, column, p.name, metric)) is not None for p in protocols)
+    published, measured = [], []
+    for (row, column, name), theirs in report.table.published.items():
+        numbers = [report.numbers.get((row, column, p.name, metric)) for p in protocols]
+        ours = [one.measured for one in numbers if one and one.status == DONE and one.measured]
+        if name == metric and (not columns or column in columns) and len(ours) == len(protocols):
+            published.append(theirs)
+            measured.append(ours)
+    n_splits = report.table.published_n_splits
+    verdicts = [
+        [[judge(theirs, n_splits, ours[at]) for theirs in published] for ours in measured]
+        for at in range(len(protocols))
     ]
-    published = [table.published[*place, metric] for place in places]
-    found = np.zeros((len(protocols), len(places), len(places)), dtype=bool)
-    for i, protocol in enumerate(protocols):
-        for j, (row, column) in enumerate(places):
-            measured = report.numbers[row, column, protocol.name, metric].measured
-            if measured is not None:
-                for k, theirs in enumerate(published):
-                    verdict = judge(theirs, table.published_n_splits, measured)
-                    found[i, j, k] = verdict == Verdict.MATCH
-    return found
+    return np.array(verdicts) == Verdict.MATCH
 
 
 def by_chance(found: NDArray[np.bool_], n_permutations: int = 1000) -> NDArray[np.int64]:

@@ -61,6 +61,11 @@ class SlotRecords:
         """The records of finished splits."""
         return [record for record in self.records if record.is_done]
 
+    @property
+    def test_share(self) -> float:
+        """Test samples divided by training samples, of the first finished split."""
+        return (self.done[0].n_test or 0) / (self.done[0].n_train or 1)
+
     def by_split(self, metric: Metric) -> dict[int, float]:
         """Values of `metric` by split, for the finished splits that have one."""
         return metric.by_split(self.done)
@@ -124,10 +129,9 @@ class Report:
         return None if number is None else number.finished_mean
 
     @property
-    def verdict_counts(self) -> dict[Verdict, int]:
-        """How many numbers got each verdict; verdicts that none got count 0."""
-        counts = Counter(number.verdict for number in self.numbers.values())
-        return {verdict: counts[verdict] for verdict in Verdict}
+    def verdict_counts(self) -> Counter[Verdict | None]:
+        """How many numbers got each verdict, or none."""
+        return Counter(number.verdict for number in self.numbers.values())
 
     @property
     def unfinished(self) -> list[tuple[Slot, SlotRecords]]:

@@ -9,8 +9,8 @@ is drawn from by Gibbs sampling, in a fraction of a second.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ ALPHA, BETA = (0.5, 5.0), (0.05, 0.15)
 FREEDOMS = np.geomspace(1.05, 300.0, 60)
 
 
-@dataclass(frozen=True)
-class Regions:
+class Regions(NamedTuple):
     """How probable it is that each of three regions is the most probable one for a method.
 
     Attributes

@@ -103,19 +103,18 @@ def with_candidate(
     column = _column(table, overrides, config_dir)
     rows = _cheapest(table) if quick else table.rows
     others = (one for one in table.columns if one.overrides != column.overrides)
-    columns = (column, *(_on(one, rows) for one in others))
-    return replace(table, rows=rows, columns=columns, config_dir=config_dir)
+    return replace(table, rows=rows, columns=(column, *others), config_dir=config_dir)
 
 
 def _column(table: PaperTable, overrides: Sequence[str], config_dir: str | None) -> Column:
     named = {text.partition("=")[0].lstrip("+~"): text for text in overrides}
     if "algo" not in named:
         raise InputError("mklbench compare needs an algorithm: mklbench compare algo=mine.")
-    for name in ("data", "split", "results_dir", "out"):
-        if wrong := next((text for key, text in named.items() if key.split(".")[0] == name), None):
-            raise InputError(
-                f"{wrong} is not accepted: mklbench compare fixes data and splits, so leave it out."
-            )
+    fixed = ("data", "split", "results_dir", "out")
+    if wrong := [text for name, text in named.items() if name.split(".")[0] in fixed]:
+        raise InputError(
+            f"{wrong[0]} is not accepted: mklbench compare fixes data and splits, so leave it out."
+        )
     algorithm = declared(run_config(compose([*table.common, *overrides], config_dir)).algo)
     pattern = next(column for column in table.columns if column.name == WITH_ITS_KERNELS)
     bank = [text for text in pattern.overrides if text.startswith(("kernel=", "kernel."))]
@@ -134,24 +133,11 @@ def _column(table: PaperTable, overrides: Sequence[str], config_dir: str | None)
 
 
 def _cheapest(table: PaperTable) -> tuple[Row, ...]:
-    """Return the sets of least recorded seconds among those on which every method is recorded."""
+    """Return the sets of least recorded seconds."""
     scores = _scores(table)
     seconds = scores[scores["column"] == WITH_ITS_KERNELS].groupby("row")["seconds"].sum()
-    of_all = [
-        row.name
-        for row in table.rows
-        if all(column.rows is None or row.name in column.rows for column in table.columns)
-    ]
-    kept = seconds[seconds.index.isin(of_all)].nsmallest(_QUICK).index
+    kept = seconds.nsmallest(_QUICK).index
     return tuple(row for row in table.rows if row.name in kept)
-
-
-def _on(column: Column, rows: Sequence[Row]) -> Column:
-    """Return a column as far as it is on some rows."""
-    names = {row.name for row in rows}
-    kept = None if column.rows is None else tuple(name for name in column.rows if name in names)
-    of_rows = {name: texts for name, texts in column.row_overrides.items() if name in names}
-    return replace(column, rows=kept, row_overrides=of_rows)
 
 
 class CandidateFinder:

@@ -59,18 +59,18 @@ def passed(findings: Iterable[Finding], *accepted: Outcome) -> bool:
     return all(finding.outcome in good for finding in findings)
 
 
-def unexpected(findings: Iterable[Finding]) -> list[str]:
-    """Return a line for all that ended in one way other than the same, and for one reason."""
+def told(findings: Iterable[Finding]) -> list[str]:
+    """Return a line for all of which the same is to be said; of most that agree it is nothing."""
     subjects: dict[tuple[Outcome, str], list[str]] = {}
     for finding in findings:
-        if finding.outcome is not Outcome.SAME:
+        if finding.outcome is not Outcome.SAME or finding.detail:
             subjects.setdefault((finding.outcome, finding.detail), []).append(finding.subject)
     lines = []
-    for outcome in reversed(Outcome):  # what matters most is printed last
-        for (ended, detail), names in subjects.items():
-            if ended is outcome:
-                more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-                lines.append(f"{outcome}: {'; '.join(names[:3])}{more}: {detail}")
+    # What is wrong is printed last.
+    for outcome, detail in sorted(subjects, key=lambda said: said[0] is not Outcome.SAME):
+        names = subjects[outcome, detail]
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        lines.append(f"{outcome}: {'; '.join(names[:3])}{more}: {detail}")
     return lines
 
 
@@ -247,22 +247,11 @@ def check_passed(again: Sequence[Finding], verdicts: Sequence[Finding]) -> bool:
 
 
 def describe(again: Sequence[Finding], verdicts: Sequence[Finding]) -> str:
-    """Return the findings of the check as a table, what is not the same, and the conclusion."""
-    from tabulate import tabulate
-
+    """Return what there is to say of the findings of the check, and the conclusion."""
     findings = (*again, *verdicts)
-    lines = [
-        [f.subject, str(f.outcome), f.detail if f.outcome is Outcome.SAME else ""] for f in findings
-    ]
     outcomes = [finding.outcome for finding in findings]
     counts = ", ".join(f"{outcomes.count(o)} {o}" for o in Outcome if o in outcomes)
     ending = "passed" if check_passed(again, verdicts) else "failed"
     if all(finding.outcome is Outcome.NOT_CHECKED for finding in again):
         ending = "failed, because no run could be made again"
-    return "\n\n".join(
-        [
-            tabulate(lines, ["checked", "outcome", ""], disable_numparse=True),
-            *unexpected(findings),
-            f"The check {ending}: {counts}.",
-        ]
-    )
+    return "\n\n".join([*told(findings), f"The check {ending}: {counts}."])

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from mklbench import resources
 from mklbench.errors import DataError, InputError, unknown
@@ -31,10 +32,12 @@ from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.places import RunFinder
 from mklbench.report.check.comparison import Finding, Outcome
 from mklbench.report.check.rerun import Rerun, run_again
-from mklbench.report.layout.entries import JUDGEMENTS
 from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import Slot
 from mklbench.report.table.part import first_splits
+from mklbench.report.table.verdict import JUDGING
+
+_PLACE = ["row", "column", "protocol", "metric"]
 
 # One split of a set that comes with the program, small enough for any algorithm.
 _CHEAP = (
@@ -248,11 +251,11 @@ def check_verdicts(name: str, recorded: Path) -> Finding:
     if moved:
         return Finding(subject, Outcome.MOVED, "; ".join(moved))
     counts = report.verdict_counts
-    text = ", ".join(f"{counts[verdict]} {verdict}" for verdict in JUDGEMENTS if counts[verdict])
+    text = ", ".join(f"{counts[verdict]} {verdict}" for verdict in JUDGING if counts[verdict])
     return Finding(subject, Outcome.SAME, text or "nothing to judge")
 
 
-def _read_verdicts(path: Path) -> dict[tuple[str, ...], str]:
+def _read_verdicts(path: Path) -> dict[Any, str]:
     from pandas import read_csv
 
     try:
@@ -262,8 +265,8 @@ def _read_verdicts(path: Path) -> dict[tuple[str, ...], str]:
             f"There is nothing to check against: {path} cannot be read; "
             f"mklbench reproduce {path.stem} writes it."
         ) from error
-    places = zip(*(table[name] for name in ("row", "column", "protocol", "metric")), strict=True)
-    return dict(zip(places, table["verdict"], strict=True))
+    by_place: dict[Any, str] = table.set_index(_PLACE)["verdict"].to_dict()
+    return by_place
 
 
 def _of_table(recorded: Path, name: str) -> RecordFile:

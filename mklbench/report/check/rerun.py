@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mklbench import __version__, interruption
 from mklbench.data import is_at_hand
@@ -31,13 +29,9 @@ from mklbench.experiments.run import Run
 from mklbench.experiments.run_checks import check_run
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.places import RunFinder, recorded_source
-from mklbench.report.check.comparison import Finding, Outcome, choice, judged, passed, unexpected
-from mklbench.report.formats import write_result
+from mklbench.report.check.comparison import Finding, Outcome, choice, judged, passed, told
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.table.paper_table import PaperTable
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 # Seconds after which it is looked whether the time is up, and what a split takes beside its record.
 _BATCH_SECONDS = 60.0
@@ -187,23 +181,6 @@ def batches(
         waiting = [item for item in waiting if item not in taken]
 
 
-def _positions(
-    tables: Sequence[tuple[PaperTable, RunFinder]], findings: Mapping[Rerun, Finding]
-) -> DataFrame:
-    """Return a line for each recorded position: how many splits agree, and how many moved."""
-    from pandas import DataFrame
-
-    counts = Counter((item.run.key, found.outcome) for item, found in findings.items())
-    lines = [
-        (table.name, *slot.place, counts[key, Outcome.SAME], counts[key, Outcome.MOVED])
-        for table, finder in tables
-        for slot in table.slots()
-        if finder.source.read(finder.run(slot)).done
-        for key in [finder.run(slot).key]
-    ]
-    return DataFrame(lines, columns=["table", "row", "column", "protocol", "confirmed", "moved"])
-
-
 def confirm(
     names: Sequence[str] = (),
     *,
@@ -212,7 +189,7 @@ def confirm(
     results_dir: str = REPRODUCED,
     config_dir: str | None = None,
 ) -> int:
-    """Run recorded splits of whole tables again, and write which positions they confirm.
+    """Run recorded splits of whole tables again, and say what they confirm.
 
     Parameters
     ----------
@@ -223,7 +200,7 @@ def confirm(
     jobs : int, default=1
         Worker processes.
     results_dir : str, default="results/reproduced"
-        Where ``positions.csv`` is written, and the fresh splits are kept in ``store``.
+        Where the fresh splits are kept, in ``store``.
 
     Returns
     -------
@@ -259,18 +236,18 @@ def confirm(
                 file=sys.stderr,
                 flush=True,
             )
-    positions = _positions(tables, findings)
-    path = Path(results_dir) / "positions.csv"
-    write_result(path, positions.to_csv(index=False).encode())
-    n_confirmed = int(((positions.confirmed > 0) & (positions.moved == 0)).sum())
-    print(
-        f"{len(findings)} splits were run again. Of {len(positions)} recorded positions "
-        f"{n_confirmed} are confirmed here, and {int((positions.moved > 0).sum())} moved."
+    moved, same = (
+        {item.run.key for item, finding in findings.items() if finding.outcome is outcome}
+        for outcome in (Outcome.MOVED, Outcome.SAME)
     )
-    for line in unexpected(findings.values()):
+    print(
+        f"{len(findings)} splits were run again: {len(same - moved)} runs are confirmed here, and "
+        f"{len(moved)} moved."
+    )
+    for line in told(findings.values()):
         print(line)
     if absent:
-        names = ", ".join(sorted(absent))
-        print(f"Left out, as the data are not at hand (mklbench data fetch NAME): {names}.")
-    print(f"How many splits confirm each position stands in {path}; {kept}")
+        left_out = ", ".join(sorted(absent))
+        print(f"Left out, as the data are not at hand (mklbench data fetch NAME): {left_out}.")
+    print(f"The {kept}")
     return 0 if passed(findings.values(), Outcome.ELSEWHERE) else 1

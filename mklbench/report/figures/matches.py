@@ -23,8 +23,8 @@ class Matches(Figure):
     """How many numbers in `metric` match, of the settings whose grid has just these options.
 
     One panel a value of the option `panels`, one line a value of `lines`, along the values of `x`,
-    on a logarithmic axis. `labels` says what an option, or `option=value`, is called. Only `rows`
-    and `columns` count, where they are given.
+    on a logarithmic axis. `labels` says what an option, or `option=value`, is called. Only
+    `columns` count, where they are given.
     """
 
     kind: str = "matches"
@@ -32,7 +32,6 @@ class Matches(Figure):
     x: str = NOT_GIVEN
     lines: str = NOT_GIVEN
     panels: str | None = None
-    rows: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -42,9 +41,7 @@ class Matches(Figure):
         return {
             (row, column, protocol)
             for row, column, protocol in report.slots
-            if protocol in names
-            and (not self.rows or row in self.rows)
-            and (not self.columns or column in self.columns)
+            if protocol in names and (not self.columns or column in self.columns)
         }
 
     def settings(self, report: Report) -> list[Protocol]:
@@ -55,7 +52,7 @@ class Matches(Figure):
     def draw(self, report: Report) -> Canvas:
         """Draw the counts, and what permuted numbers reach."""
         settings = self.settings(report)
-        found = matches(report, self.metric, settings, self.rows, self.columns)
+        found = matches(report, self.metric, settings, self.columns)
         counts = np.trace(found, axis1=1, axis2=2)
         chance = by_chance(found)
         values = list(dict.fromkeys(p.setting.get(self.panels or "") for p in settings))

@@ -114,15 +114,14 @@ def _panel(axis: Axes, curves: dict[str, Curve]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Path(Figure):
-    """The sweep, a curve for each of `columns`, or all.
+    """The sweep, a curve for each column.
 
-    Where `marks` names a column whose search chooses the option that is swept, what it chose is
-    marked.
+    Where `marks` names a column whose search chooses the option that is swept, it has no curve, and
+    what it chose is marked.
     """
 
     kind: str = "path"
     needs_sweep: ClassVar[bool] = True
-    columns: tuple[str, ...] = ()
     marks: str | None = None
 
     def needs(self, report: Report) -> set[Place]:
@@ -132,11 +131,7 @@ class Path(Figure):
     def draw(self, report: Report) -> Canvas:
         """Accuracy above and objective per sample below, against the option that is swept."""
         rows, sweep = report.table.rows, sweep_of(report)
-        columns = [
-            column
-            for column in report.table.columns
-            if (column.name in self.columns if self.columns else column.name != self.marks)
-        ]
+        columns = [column for column in report.table.columns if column.name != self.marks]
         canvas, axes = panels(2.6 * len(rows), 4.4, 2, len(rows), sharex=True, sharey="row")
         for row, (upper, lower) in zip(rows, axes.T, strict=True):
             for number, column in enumerate(columns):

@@ -12,12 +12,8 @@ from mklbench.report.document import NOTHING, Part
 from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.verdict import Published, Sample, Verdict
 
-JUDGEMENTS = {
-    Verdict.MATCH: ("✓", "match"),
-    Verdict.CLOSE: ("≈", "close"),
-    Verdict.HIGHER: ("▲", "differs"),
-    Verdict.LOWER: ("▼", "differs"),
-}
+# The signs of the verdicts that judge.
+SIGNS = {Verdict.MATCH: "✓", Verdict.CLOSE: "≈", Verdict.HIGHER: "▲", Verdict.LOWER: "▼"}
 
 EMPHASES = {None: "", Standing.BETTER: "**", Standing.WORSE: "*"}
 
@@ -26,7 +22,7 @@ _LETTERS = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
 
 def mark(verdict: Verdict | None) -> str:
     """Return the sign of a judgement; other verdicts have none."""
-    return JUDGEMENTS[verdict][0] if verdict in JUDGEMENTS else ""
+    return SIGNS.get(verdict, "") if verdict else ""
 
 
 def time_mark(report: Report, number: Number) -> str:

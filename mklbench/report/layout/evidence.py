@@ -74,9 +74,8 @@ def pair_of(report: Report, ranking: Ranking, rows: Sequence[Row], *names: str) 
         mine, theirs = compared(report.slots, places, metric) or ({}, {})
         common = sorted(mine.keys() & theirs.keys())
         if len(common) >= 2:
-            record = report.slots[places[0]][1].done[0]
             gains.append(tuple(metric.sign * (mine[split] - theirs[split]) for split in common))
-            shares.append((record.n_test or 0) / (record.n_train or 1))
+            shares.append(report.slots[places[0]][1].test_share)
     return Pair(tuple(gains), tuple(shares))
 
 
@@ -105,13 +104,12 @@ def evidence_parts(report: Report) -> Iterator[Part]:
 
 
 def _rule(ranking: Ranking) -> str:
-    rope = ranking.rope
-    unit = METRICS[ranking.metric].difference_unit.removesuffix("s" if rope == 1.0 else "")
+    unit = METRICS[ranking.metric].difference_unit.removesuffix("s" if ranking.rope == 1.0 else "")
     return (
-        f"Differences of less than {rope:g} {unit} count as none in practice. The three numbers "
-        "are the probabilities that a method is worse, alike or better in this sense on a set not "
-        "seen yet, by the hierarchical correlated t-test over all splits (Corani et al. 2017). "
-        f"From {CERTAIN:g} on an outcome is in bold. To be found is to be found at the "
+        f"Differences of less than {ranking.rope:g} {unit} count as none in practice. The three "
+        "numbers are the probabilities that a method is worse, alike or better in this sense on a "
+        "set not seen yet, by the hierarchical correlated t-test over all splits (Corani et al. "
+        f"2017). From {CERTAIN:g} on an outcome is in bold. To be found is to be found at the "
         f"{100 * LEVEL:.0f} % level with probability {POWER:g}."
     )
 
@@ -141,9 +139,8 @@ def _against(
     lines = []
     for name, pair in pairs.items():
         found = outcome(pair, ranking.rope)
-        values = (found.worse, found.alike, found.better)
-        text = " / ".join(f"{value:.2f}" for value in values)
-        text = f"**{text}**" if max(values) >= CERTAIN else text
+        text = " / ".join(f"{value:.2f}" for value in found)
+        text = f"**{text}**" if max(found) >= CERTAIN else text
         lines.append([name, str(len(pair.gains)), f"{statistics.fmean(pair.means):+.2f}", text])
     yield Grid(["Method", "sets", f"mean gain, {unit}", "worse / alike / better"], lines)
     yield _power(list(pairs.values()), unit)
@@ -187,7 +184,7 @@ def _preferred(report: Report, ranking: Ranking, rows: Sequence[Row]) -> str | N
             gained.append(metric.sign * (values[0] - values[1]))
         if len(gained) > 1:
             gains.append(tuple(gained))
-            shares.append((runs[0][0].n_test or 0) / (runs[0][0].n_train or 1))
+            shares.append(report.slots[row.name, names[0], ranking.protocol][1].test_share)
     if len(gains) < LEAST_PREFERRED:
         return None
     pair = Pair(tuple(gains), tuple(shares))

@@ -18,25 +18,15 @@ from mklbench.report.analysis.agreement import (
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.claims import Judged, judge_claims
 from mklbench.report.document import NOTHING, Document, Grid, Part, definitions
-from mklbench.report.layout.entries import JUDGEMENTS, ending_summary, setting
+from mklbench.report.layout.entries import ending_summary, setting
 from mklbench.report.layout.evidence import evidence_parts
 from mklbench.report.layout.ranking import comparison_parts, ranking_parts
 from mklbench.report.layout.tables import every_protocol, measured_tables, mirror
 from mklbench.report.table.paper_table import Claim, PaperTable, Slot
-from mklbench.report.table.verdict import Verdict
+from mklbench.report.table.verdict import JUDGING
 
 # The heading behind which a page goes beyond its first table; `first_part` ends there.
 BEYOND = "## All that was measured"
-
-VERDICT_RULES = {
-    Verdict.MATCH: "within two standard errors of the difference of the two means",
-    Verdict.CLOSE: "not a match, but within one published standard deviation",
-    Verdict.HIGHER: "further away, measured above published",
-    Verdict.LOWER: "further away, measured below published",
-    Verdict.NO_SPREAD: "published without a spread, so there is nothing to judge by",
-    Verdict.RATIO_ONLY: "seconds on another machine: only measured / published is shown",
-    Verdict.NOT_PUBLISHED: "measured, but not in the paper",
-}
 
 
 def lay_out(
@@ -115,17 +105,13 @@ def _tables(report: Report) -> tuple[list[Part], list[Part]]:
 def _summary(report: Report) -> str:
     n_runs, n_unfinished = len(report.slots), len(report.unfinished)
     runs = f"{n_runs - n_unfinished} of {n_runs} runs are done"
-    if not report.table.published and report.table.claims:
-        return f"{runs}; the paper prints no numbers of it, so only claims are judged."
     if not report.table.published:
-        return f"{runs}; there are no published numbers, so nothing is judged."
+        return f"{runs}; there are no published numbers that could be judged."
     counts = report.verdict_counts
-    judged = [verdict for verdict in JUDGEMENTS if counts[verdict]]
+    judged = [verdict for verdict in JUDGING if counts[verdict]]
     total = sum(counts[verdict] for verdict in judged)
     if total == 0:
-        if all(number.std is None for number in report.table.published.values()):
-            return f"{runs}; the paper prints no spreads, so only differences are given."
-        return f"{runs}; no number can be judged yet."
+        return f"{runs}; no number can be judged, which takes a finished run and spreads of both."
     parts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in judged)
     if len(report.table.protocols) == 1:
         return f"{runs}; of {total} judged numbers: {parts}."

@@ -39,13 +39,9 @@ class Tally:
 
     @property
     def text(self) -> str:
-        """The three counts, better first."""
-        return " / ".join(str(len(rows)) for rows in (self.better, self.alike, self.worse))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no row where both are done and can be compared."""
-        return not (self.better or self.alike or self.worse)
+        """The three counts, better first; a dash without a row where both can be compared."""
+        counts = [len(self.better), len(self.alike), len(self.worse)]
+        return " / ".join(map(str, counts)) if any(counts) else NOTHING
 
 
 def tally(report: Report, column: str, against: str, protocol: str, metric: Metric) -> Tally:
@@ -56,14 +52,11 @@ def tally(report: Report, column: str, against: str, protocol: str, metric: Metr
         values = compared(report.slots, places, metric)
         if values is None:
             continue
-        record = report.slots[places[0]][1].done[0]
-        assert record.n_test is not None
-        assert record.n_train is not None
         one, other = values
-        if corrected_p_value(one, other, record.n_test / record.n_train) >= LEVEL:
+        if corrected_p_value(one, other, report.slots[places[0]][1].test_share) >= LEVEL:
             found.alike.append(row.label)
             continue
-        first, second = (statistics.fmean(side.values()) for side in values)
+        first, second = (statistics.fmean(side.values()) for side in (one, other))
         is_better = (first < second) == metric.lower_is_better
         (found.better if is_better else found.worse).append(row.label)
     return found
@@ -81,8 +74,8 @@ class Ranks:
         The data sets.
     means : ndarray of shape (n_sets, n_methods)
         Mean of the metric over the splits.
-    ranks : ndarray
-        (n_sets, n_methods) 1 for the best method of a set; methods that tie share the mean.
+    mean_ranks : ndarray of shape (n_methods,)
+        Over the sets; 1 for the best method of a set, and methods that tie share the mean.
     p_value : float
         Of Friedman's test that all methods have the same mean rank.
     critical_difference : float
@@ -92,14 +85,9 @@ class Ranks:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     means: Array
-    ranks: Array
+    mean_ranks: Array
     p_value: float
     critical_difference: float
-
-    @property
-    def mean_ranks(self) -> Array:
-        """(n_methods,) mean over the sets."""
-        return self.ranks.mean(axis=0)
 
 
 def rank_methods(report: Report, ranking: Ranking | None) -> Ranks | None:
@@ -119,7 +107,7 @@ def rank_methods(report: Report, ranking: Ranking | None) -> Ranks | None:
         columns=table.columns,
         rows=tuple(found),
         means=means,
-        ranks=ranks,
+        mean_ranks=ranks.mean(axis=0),
         p_value=float(friedmanchisquare(*ranks.T).pvalue),
         critical_difference=critical_difference(len(names), len(found)),
     )
@@ -143,9 +131,8 @@ def ranking_parts(report: Report) -> Iterator[Part]:
         headings += [f"vs. {table.label_of(reference)}", "p"]
         p_values = _p_values(report, ranking, reference)
         for name, line in lines.items():
-            is_itself = name == reference
             against = tally(report, name, reference, ranking.protocol, metric)
-            line.append("" if is_itself else against.text)
+            line.append("" if name == reference else against.text)
             line.append(f"{p_values[name]:.2g}" if name in p_values else "")
     order = np.argsort(found.mean_ranks, kind="stable")
     yield "## Ranks"
@@ -200,23 +187,12 @@ def comparison_parts(report: Report) -> Iterator[Part]:
     items = []
     for comparison in table.comparisons:
         metric = METRICS[comparison.metric]
-        tallies = {
-            protocol.label: tally(
-                report, comparison.column, comparison.against, protocol.name, metric
-            )
-            for protocol in table.protocols
-        }
-        answers = [f"{label}: {_tally_text(one)}" for label, one in tallies.items()]
+        answers = []
+        for protocol in table.protocols:
+            found = tally(report, comparison.column, comparison.against, protocol.name, metric)
+            better = f"better on {', '.join(found.better)}" if found.better else ""
+            worse = f"worse on {', '.join(found.worse)}" if found.worse else ""
+            names = "; ".join(filter(None, [better, worse]))
+            answers.append(f"{protocol.label}: {found.text}{f' ({names})' if names else ''}")
         items.append((f"{comparison.label} ({metric.heading})", answers))
     yield definitions(items)
-
-
-def _tally_text(found: Tally) -> str:
-    if found.is_empty:
-        return NOTHING
-    names = [
-        f"{word} on {', '.join(rows)}"
-        for word, rows in (("better", found.better), ("worse", found.worse))
-        if rows
-    ]
-    return f"{found.text} ({'; '.join(names)})" if names else found.text

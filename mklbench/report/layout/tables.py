@@ -164,14 +164,12 @@ def _legend(report: Report) -> str:
 def _baseline_legend(report: Report, baseline: Baseline) -> str:
     label = report.table.label_of(baseline.column)
     metric = METRICS[baseline.metric]
-    of_several_models = metric.is_time and report.timed_on.others
     return (
         f"Bold: much better than {label} on the same line; italic: much worse. Much is more than "
         f"two standard errors of the difference and at least {baseline.margin:.1f} "
         f"{metric.difference_unit} of {metric.label}. Between measured numbers it is the standard "
         "error of the differences split by split; between published ones it follows from their "
         "standard deviations."
-        + (" Only splits that both timed on one CPU model count." if of_several_models else "")
     )
 
 

@@ -14,30 +14,14 @@ from typing import Any
 from mklbench import __version__
 from mklbench.errors import missing
 from mklbench.experiments.store import Store
-from mklbench.report.layout.page import VERDICT_RULES, claimed
+from mklbench.report.analysis.agreement import n_matching
+from mklbench.report.layout.page import claimed
 from mklbench.report.results import recorded_figures, write_figures
 from mklbench.report.site.collected import Collected, collect, compare
 from mklbench.report.site.content import Runs, content, run_command
-from mklbench.report.site.papers import KINDS, UNFINISHED, UNJUDGED, paper_pages
+from mklbench.report.site.papers import KINDS, paper_pages
 
 SCRIPTS = ("page.js", "tables.js", "explore.js", "advise.js", "plots.js")
-
-# What the page has to say of the library of its plots, Vega-Lite as vl-convert ships it.
-LICENCE = """\
-/* Vega, Vega-Lite and Vega-Embed (https://vega.github.io), bundled by vl-convert.
-   Copyright (c) 2015-2025, University of Washington Interactive Data Lab and contributors.
-   BSD-3-Clause licence. */
-"""
-
-# What a kind of number is called in bars and filters, with its mark.
-LABELS = {
-    "match": ("✓", "match"),
-    "close": ("≈", "close"),
-    "higher": ("▲", "differs, higher"),
-    "lower": ("▼", "differs, lower"),
-    UNJUDGED: ("", "no verdict"),
-    UNFINISHED: ("…", "not done"),
-}
 
 
 def build(
@@ -95,16 +79,14 @@ def _page(
             tables=[page for paper in papers for page in paper.tables],
             n_runs=len(runs.content),
             claimed=claimed,
+            n_matching=n_matching,
             run_command=run_command,
-            labels=LABELS,
             kinds=[*KINDS.values()],
-            rules=[(str(verdict), rule) for verdict, rule in VERDICT_RULES.items()],
             store=None if store is None else str(store.path),
             compared=compared,
             n_moved=sum(one["moved"] for one in compared),
             n_loose=sum(len(table["places"]) for table in known["tables"] if not table["name"]),
             library=packed(script) if script else "",
-            licence=LICENCE,
             asked=asked,
             data=packed_json(known),
             scripts=[_text(name) for name in SCRIPTS],
@@ -136,7 +118,7 @@ def _library() -> tuple[str, str]:
         return "", sentence
     import vl_convert
 
-    return LICENCE + vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"), ""
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"), ""
 
 
 def _environment() -> Any:

@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import mklbench
 from mklbench import resources
 from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.store import Store
@@ -27,11 +26,7 @@ from mklbench.report.layout.entries import (
 from mklbench.report.site.collected import Collected
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Slot
-from mklbench.report.table.verdict import Sample, Verdict
-
-# What may be said of a number: its verdict, or without one the state of its run.
-VERDICTS = [*map(str, Verdict), "incomplete", "failed", "timeout", "missing", "done"]
-
+from mklbench.report.table.verdict import Sample
 
 # What is told of every split, and with how many significant digits.
 SHOWN: Mapping[str, int] = {
@@ -128,7 +123,7 @@ def describe(
         "n": n_splits,
         "n_train": first.n_train if first else None,
         "cpu": "; ".join(cpu_models(done)),
-        "splits": _counted([record.split for record in done]),
+        "splits": [record.split for record in done],
         "C": _shortened([rounded(record.C, 3) for record in done]),
         "mean": {},
         "split": {},
@@ -155,11 +150,6 @@ def rounded(value: float | None, digits: int) -> float | int | None:
 def _shortened(values: Sequence[Any]) -> Any:
     """Return one value where all are equal, as of a parameter that was not searched."""
     return values[0] if values and all(value == values[0] for value in values) else list(values)
-
-
-def _counted(splits: Sequence[int]) -> Any:
-    """Return the number of splits where they are 0, 1, 2, ...; or else the list of them."""
-    return len(splits) if list(splits) == list(range(len(splits))) else list(splits)
 
 
 def content(
@@ -200,7 +190,6 @@ def content(
         },
         "runs": runs.content,
         "numbers": list(numbers),
-        "verdicts": VERDICTS,
         "sets": _n_views(sorted({run["data"] for run in runs.content}), config_dir),
         "classes": _classes(sorted({run["algo"] for run in runs.content}), config_dir),
         # Of two mean ranks over one set, by the number of methods: over N sets it is the square
@@ -254,18 +243,17 @@ def _classes(algorithms: Iterable[str], config_dir: str | None) -> dict[str, str
     from sklearn.base import ClassifierMixin
 
     estimators = importlib.import_module("mklbench.estimators")
-    by_module = {
-        getattr(estimator, "_algorithm"): name  # noqa: B009
-        for name in sorted(estimators.__all__, reverse=True)
-        for estimator in [getattr(mklbench, name)]
-        if issubclass(estimator, ClassifierMixin)
-    }
-    files = resources.choices("algo", config_dir)
-    targets = {
-        name: resources.read_yaml(files[name])["_target_"] for name in algorithms if name in files
-    }
-    modules = {name: target.rpartition(".")[0] for name, target in targets.items()}
-    return {name: by_module[module] for name, module in modules.items() if module in by_module}
+    by_module = {}
+    for class_name in sorted(estimators.__all__, reverse=True):
+        estimator = getattr(estimators, class_name)
+        if issubclass(estimator, ClassifierMixin):
+            by_module[getattr(estimator, "_algorithm")] = class_name  # noqa: B009
+    files, found = resources.choices("algo", config_dir), {}
+    for name in files.keys() & set(algorithms):
+        module = resources.read_yaml(files[name])["_target_"].rpartition(".")[0]
+        if module in by_module:
+            found[name] = by_module[module]
+    return found
 
 
 def number_content(report: Report, number: Number, run: int) -> dict[str, Any]:
@@ -282,7 +270,7 @@ def number_content(report: Report, number: Number, run: int) -> dict[str, Any]:
 
     Returns
     -------
-    A JSON object. Its place says where it stands; ``verdict`` is its number in `VERDICTS`;
+    A JSON object. Its place says where it stands; ``verdict`` is that, or the state of its run;
     ``ledger`` are the entries of the table's ledger that speak of this number alone
     or of few; those that hold for the whole table are left out.
     """
@@ -293,7 +281,7 @@ def number_content(report: Report, number: Number, run: int) -> dict[str, Any]:
         "mean": NOTHING if measured is None else f"{measured.mean:.6g}",
         "sd": NOTHING if spread is None else f"{spread:.6g}",
         "splits": format_count(number),
-        "verdict": VERDICTS.index(number.verdict or number.status),
+        "verdict": number.verdict or number.status,
         "run": run,
     }
     ledger = report.table.ledger

@@ -15,10 +15,10 @@ from typing import Any
 
 from PIL import Image
 
-from mklbench.report.analysis.agreement import JudgedNumber, judged_numbers, n_matching
+from mklbench.report.analysis.agreement import JudgedNumber, judged_numbers
 from mklbench.report.analysis.assemble import Number, Report
 from mklbench.report.analysis.baseline import Standing
-from mklbench.report.claims import Judged, judge_claims
+from mklbench.report.claims import judge_claims
 from mklbench.report.document import Grid, Part, to_fragment, to_inline, to_markdown
 from mklbench.report.figures.draw import RESOLUTION
 from mklbench.report.layout.entries import format_measured, format_sample, mark
@@ -29,15 +29,10 @@ from mklbench.report.site.collected import Collected
 from mklbench.report.site.content import Runs, number_content
 from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.paper_table import PaperTable
-from mklbench.report.table.verdict import Verdict
+from mklbench.report.table.verdict import JUDGING
 
 # The classes of the page, by verdict.
-KINDS = {
-    Verdict.MATCH: "match",
-    Verdict.CLOSE: "close",
-    Verdict.HIGHER: "higher",
-    Verdict.LOWER: "lower",
-}
+KINDS = {verdict: verdict.name.lower() for verdict in JUDGING}
 UNJUDGED, UNFINISHED = "unjudged", "unfinished"
 _EMPHASES: Mapping[Standing | None, str] = {Standing.BETTER: "better", Standing.WORSE: "worse"}
 
@@ -69,16 +64,6 @@ class PaperPage:
     def counts(self) -> Counter[str]:
         """How many of them are of each kind, under the protocol as printed."""
         return Counter(KINDS[one.as_printed] for one in self.judged if one.as_printed is not None)
-
-    @property
-    def n_matching(self) -> int:
-        """How many match under some protocol."""
-        return n_matching(self.judged)
-
-    @property
-    def claims(self) -> list[Judged]:
-        """The claims of all its tables."""
-        return [claim for page in self.tables for claim in page["claims"]]
 
 
 def paper_pages(
@@ -147,7 +132,6 @@ def _table(
     beyond = by_title.get(BEYOND.lstrip("# "), [])
     notes = [*by_title.get("Beside the paper", []), *by_title.get("Measured", [])]
     return {
-        "name": table.name,
         "table": table,
         "report": report,
         "heads": heads,

@@ -52,8 +52,8 @@ def test_matches_are_counted_by_setting_and_by_chance(tmp_path: Path) -> None:
     assert np.trace(every, axis1=1, axis2=2).tolist() == [1, 2, 1, 1, 0]
     counts = by_chance(every, 100)
     assert {tuple(line) for line in counts.tolist()} == {(1, 2, 1, 1, 0), (1, 0, 1, 1, 2)}
-    of_one = matches(assembled, "accuracy", assembled.table.protocols[:2], rows=("b",))
-    assert of_one[:, 0, 0].tolist() == [False, True]
+    of_one = matches(assembled, "accuracy", assembled.table.protocols[:2], columns=("svm",))
+    assert of_one[:, 1, 1].tolist() == [False, True]
 
 
 def test_the_settings_of_a_grid_are_no_protocols_that_match(tmp_path: Path) -> None:

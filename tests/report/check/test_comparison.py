@@ -16,8 +16,9 @@ from mklbench.report.check.comparison import Outcome, differences, is_near_tie, 
 
 # Of a fit with a gap of 1e-4 each: 2e-4 of the objective and 1.01 of 50 test samples may move.
 def run(algo: str, **options: Any) -> Run:
-    options["_target_"] = f"mklbench.algorithms.{algo}.solve"
-    return Run(RunConfig(options, {}, {}, SplitConfig(n_splits=1), SearchConfig()))
+    options |= {"name": algo, "_target_": f"mklbench.algorithms.{algo}.solve"}
+    named = {"name": "any"}
+    return Run(RunConfig(options, named, named, SplitConfig(n_splits=1), SearchConfig()))
 
 
 CELL = run("mkl", tol=1e-4)

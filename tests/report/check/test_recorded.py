@@ -66,8 +66,7 @@ def test_nothing_moved(recorded: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert check(recorded) == 0
     printed = capsys.readouterr().out
     assert "The check passed: 4 same." in printed
-    assert "tiny, minmax one fixed" in printed
-    assert "tiny, verdicts" in printed
+    assert "same: tiny, verdicts: " in printed
 
 
 def test_a_solver_with_twice_the_C_is_found(
@@ -171,20 +170,8 @@ def test_run_that_fails_now_fails_the_check(
     assert "broken on purpose" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("absent", "code", "conclusion"),
-    [
-        ({"ringnorm"}, 0, "The check passed: 3 same, 1 not checked."),
-        ({"ringnorm", "twonorm"}, 1, "no run could be made again"),
-    ],
-)
 def test_absent_data_are_named_and_the_rest_is_checked(
-    recorded: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    absent: set[str],
-    code: int,
-    conclusion: str,
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Their digest is known, as it is for every set that is downloaded."""
     lines = (recorded / "records" / "tiny.jsonl").read_text(encoding="utf-8").splitlines()
@@ -192,16 +179,16 @@ def test_absent_data_are_named_and_the_rest_is_checked(
     original = Run.dataset
 
     def dataset(run: Run) -> object:
-        if run.data in absent:
+        if run.data == "ringnorm":
             raise DataError(f"data={run.data} is nowhere to be had.")
         return original(run)
 
     monkeypatch.setattr(Run, "data_digest", property(lambda run: digests[run.data]))
     monkeypatch.setattr(Run, "dataset", dataset)
-    assert check(recorded) == code
+    assert check(recorded) == 0
     printed = capsys.readouterr().out
     assert "tiny, none ten fixed: data=ringnorm is nowhere to be had." in printed
-    assert conclusion in printed
+    assert "The check passed: 3 same, 1 not checked." in printed
 
 
 @pytest.mark.parametrize("missing", ["check.jsonl", "records/tiny.jsonl", "tables/tiny.csv"])
@@ -218,18 +205,6 @@ def test_an_installed_program_compares_the_runs_without_the_tables_records(
     monkeypatch.setattr(resources, "checkout", lambda: None)
     assert check(recorded) == 0
     assert "The check passed: 3 same, 1 not checked." in capsys.readouterr().out
-
-
-def test_only_known_tables_can_be_checked(recorded: Path) -> None:
-    with pytest.raises(InputError, match="table to check=tinny is not known: did you mean tiny"):
-        run_check(["tinny"], results_dir=str(recorded))
-
-
-def test_a_check_of_a_position_that_is_not_there_is_refused(recorded: Path, tmp_path: Path) -> None:
-    path = tmp_path / "wrong.yaml"
-    path.write_text(CHECK.replace("column: ten", "column: tn"), encoding="utf-8")
-    with pytest.raises(InputError, match="is not known: did you mean none ten fixed"):
-        load_check(path)
 
 
 def test_shipped_check_compares_with_the_records_of_the_tables() -> None:
@@ -311,7 +286,3 @@ class TestNewAlgorithms:
         with pytest.raises(InputError, match=r"algo=svm cannot be recorded: .*broken on purpose"):
             write_records(results_dir=str(recorded))
         assert not kept.algorithm_records(recorded).exists()
-
-    def test_it_is_for_no_table(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert cli.main(["check", "--record", "picard2012_table1"]) == 2
-        assert "--record writes all that the check compares with" in capsys.readouterr().err

@@ -17,10 +17,9 @@ from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
 from mklbench.report.document import to_html
 from mklbench.report.figures.draw import write_figure
 from mklbench.report.figures.weights import normalised_weights
-from mklbench.report.formats import CSV_COLUMNS, to_csv
+from mklbench.report.formats import to_csv
 from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import load_table
-from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Verdict
 
 SONAR_GMKL = ("sonar", "gmkl", "fixed")
@@ -53,17 +52,6 @@ def test_a_row_that_is_not_at_hand_has_the_numbers_of_the_paper_alone() -> None:
     assert table.rows[1].label in lines[number + 2]
 
 
-def test_svm_calls_a_problem_are_the_share_of_one_of_several() -> None:
-    assert METRICS["calls_a_problem"].value(record(0, svm_calls=51, n_problems=17)) == 3
-
-
-def test_objective_is_shown_per_training_sample() -> None:
-    report = assemble(load_table("picard2012_path"), FakeFinder())
-    number = report.numbers["sonar", "qnpkl", "C=1", "objective"]
-    assert number.measured is not None
-    assert number.measured.mean == pytest.approx(0.5)
-
-
 def test_times_are_compared_by_ratio_only() -> None:
     slow = found(records(fit_seconds=0.06))
     report = assemble(table1(), FakeFinder({("sonar", "mkl", "fixed"): slow}))
@@ -76,17 +64,12 @@ def test_times_are_compared_by_ratio_only() -> None:
 @pytest.mark.parametrize(
     ("run", "status"),
     [
-        (found([]), "missing"),
         (found(records(7)), "incomplete"),
         (
             found([*records(19), record(19, status="failed", error="it broke")]),
             "failed",
         ),
         (found([*records(19), record(19, status="timeout")]), "timeout"),
-        (
-            found([record(0, status="timeout"), record(1, status="failed")]),
-            "failed",
-        ),
     ],
 )
 def test_unfinished_runs_are_shown_and_never_judged(run: SlotRecords, status: str) -> None:
@@ -96,7 +79,7 @@ def test_unfinished_runs_are_shown_and_never_judged(run: SlotRecords, status: st
     assert number.status == status
     assert number.verdict is None
     assert number.difference is None
-    assert sum(report.verdict_counts.values()) == sum(complete.verdict_counts.values()) - 3
+    assert report.verdict_counts[None] == complete.verdict_counts[None] + 3
     line = csv_lines(report)[(*SONAR_GMKL, "accuracy")]
     assert (line["status"], line["verdict"], line["difference"]) == (status, "", "")
     markdown = plain(lay_out(report))
@@ -104,12 +87,6 @@ def test_unfinished_runs_are_shown_and_never_judged(run: SlotRecords, status: st
     assert f"{n_runs - 1} of {n_runs} runs are done" in markdown
     not_done = markdown.partition("## Not done")[2].partition("## ")[0]
     assert f"- **Sonar, GMKL, as printed, C = 1**: {status}, " in not_done
-
-
-def test_failed_run_names_its_error() -> None:
-    run = found([record(0, status="failed", error="the kernel | broke")])
-    markdown = plain(lay_out(assemble(table1(), FakeFinder({SONAR_GMKL: run}))))
-    assert "failed, 0/20 splits: the kernel | broke" in markdown
 
 
 def test_markdown_holds_the_paper_s_lines_ledger_and_counts() -> None:
@@ -121,13 +98,6 @@ def test_markdown_holds_the_paper_s_lines_ledger_and_counts() -> None:
     assert "2024-05-06" in markdown
     for entry in table.ledger:
         assert entry.point in markdown
-
-
-def test_markdown_grids_are_rectangular() -> None:
-    markdown = plain(lay_out(assemble(table1(), FakeFinder())))
-    for grid in re.findall(r"(?:^\|.*\n)+", markdown, flags=re.MULTILINE):
-        widths = {len(line) for line in grid.splitlines()}
-        assert len(widths) == 1
 
 
 def test_searched_runs_list_what_was_chosen() -> None:
@@ -145,7 +115,6 @@ def test_searched_runs_list_what_was_chosen() -> None:
 def test_csv_has_every_number_once() -> None:
     report = assemble(table1(), FakeFinder())
     text = to_csv(report)
-    assert text.splitlines()[0] == ",".join(CSV_COLUMNS)
     assert len(text.splitlines()) == 1 + len(report.numbers)
     line = csv_lines(report)["sonar", "mkl", "fixed", "accuracy"]
     assert float(line["published_mean"]) == 77.9
@@ -192,10 +161,3 @@ def test_figure_of_an_unfinished_run_is_refused(tmp_path: Path) -> None:
     report = assemble(table1(), FakeFinder({("sonar", "qnpkl", "fixed"): run}))
     with pytest.raises(InputError, match="Sonar, QN-PKL, as printed, C = 1 is not done"):
         write_figure(report, report.table.figures[0], [tmp_path / "a.png"])
-
-
-def test_figure_with_an_unknown_ending_is_refused(tmp_path: Path) -> None:
-    report = assemble(table1(), FakeFinder())
-    with pytest.raises(InputError, match=r"must end in \.png, \.pdf or \.svg"):
-        write_figure(report, report.table.figures[0], [tmp_path / "a.bmp"])
-    assert not list(tmp_path.iterdir())

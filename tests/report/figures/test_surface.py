@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 from report_fakes import FakeFinder
 
-from mklbench.errors import DataError, InputError
+from mklbench.errors import DataError
 from mklbench.experiments.run import Run
 from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.figures import computed as surface
@@ -67,10 +67,3 @@ def test_is_left_out_where_the_data_are_not_at_hand(
     assert write_figures(report, tmp_path) == {}
     with pytest.raises(DataError):
         write_figure(report, report.table.figures[0], [tmp_path / "bowl.png"])
-
-
-def test_a_row_that_is_not_there(tmp_path: Path) -> None:
-    path = tmp_path / "table.yaml"
-    path.write_text(TABLE.replace("ROW", "hard"))
-    with pytest.raises(InputError, match="row of surface bowl=hard is not known"):
-        read_table(path)

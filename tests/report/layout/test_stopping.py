@@ -9,7 +9,7 @@ from report_fakes import FakeFinder, found, plain, record, table1
 
 from mklbench.report.analysis.assemble import SlotRecords, assemble
 from mklbench.report.formats import to_csv
-from mklbench.report.layout.entries import Ending, ending_summary
+from mklbench.report.layout.entries import Ending
 from mklbench.report.layout.page import lay_out
 
 SONAR_GMKL = ("sonar", "gmkl", "fixed")
@@ -46,20 +46,6 @@ def test_a_gap_that_is_not_known_is_no_small_one() -> None:
     assert Ending.of([broken]).stopped_gap is None
     said = f"2 of {N_FITS:,} fits ended before their stopping rule was met; the others met it"
     assert said in markdown_of(gmkl=broken)
-
-
-def test_the_largest_gap_of_those_that_met_their_rule_is_said() -> None:
-    assert f"All {N_FITS:,} fits met their stopping rule, at gaps of up to 0.99." in markdown_of(
-        gmkl=with_gaps(0.99)
-    )
-
-
-def test_splits_without_a_result_count_as_no_fits() -> None:
-    failed = [record(s, status="failed", converged=None, gap=None) for s in range(5)]
-    ending = Ending.of([found([*failed, *(record(s, gap=0.1) for s in range(5, 20))])])
-    assert (ending.n_fits, ending.n_stopped, ending.met_gap) == (15, 0, 0.1)
-    report = assemble(table1(), lambda slot: found([]))
-    assert ending_summary(report) == ""
 
 
 def test_the_csv_says_it_run_by_run() -> None:

@@ -20,7 +20,6 @@ from report_fakes import TINY_TABLE
 
 from mklbench import cli, resources
 from mklbench.experiments.store import Store, copy_records
-from mklbench.report.analysis import bayesian
 from mklbench.report.analysis.places import RunFinder, recorded_source
 from mklbench.report.loading import load_table
 from mklbench.report.site import collected
@@ -60,8 +59,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as printed:
         patch.chdir(folder)
         patch.setattr(collected, "resources", SimpleNamespace(choices=_few))
-        for name in ("N_WARM", "N_KEPT"):  # what is drawn is tested elsewhere
-            patch.setattr(bayesian, name, 2)
         assert cli.main(["run", *TINY, "algo=svm", "results_dir=store", "progress=none"]) == 0
         own = ["--results-dir", "store", "--config-dir", "own"]
         assert cli.main(["report", "--out", "mine.html", *own]) == 0

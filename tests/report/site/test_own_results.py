@@ -93,16 +93,6 @@ def test_a_run_that_is_missing_has_the_command_that_would_run_it(
     assert command.endswith(f"--config-dir {tmp_path}")
 
 
-def test_a_run_that_is_missing_is_found_by_what_it_would_run(tmp_path: Path) -> None:
-    path = tmp_path / "tiny.yaml"
-    path.write_text(TINY_TABLE, encoding="utf-8")
-    report = assemble(read_table(path), RunFinder(Store(tmp_path / "store")))
-    slot, found = next(iter(report.slots.values()))
-    runs = Runs()
-    run = runs.content[runs.number(slot, found)]
-    assert (run["status"], run["algo"], run["search"]) == ("missing", "svm", "fixed")
-
-
 @pytest.mark.parametrize(
     "finding",
     ["{measured minmax one fixed}", "{nonsense}", "{}", "{count all}", "{published a b accuracy}"],
@@ -113,11 +103,3 @@ def test_a_finding_with_a_wrong_mark_is_refused(finding: str, tmp_path: Path) ->
     report = assemble(read_table(path), RunFinder(Store(tmp_path / "store")))
     with pytest.raises(InputError, match="a finding has a mark that cannot be read: "):
         findings(report)
-
-
-def test_an_entry_of_the_ledger_of_an_unknown_row_is_refused(tmp_path: Path) -> None:
-    entry = "{point: p, paper: q, chosen: c, why: w, rows: [nowhere]}"
-    path = tmp_path / "tiny.yaml"
-    path.write_text(f"{TINY_TABLE}ledger: [{entry}]\n", encoding="utf-8")
-    with pytest.raises(InputError, match="row of ledgerentry=nowhere is not known"):
-        read_table(path)

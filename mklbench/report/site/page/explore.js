@@ -27,13 +27,12 @@ ready.then((data) => {
   }
 
   const mean = (name) => (line) => (line.run.mean[name] || [null])[0];
-  const count = (run) => (Array.isArray(run.splits) ? run.splits.length : run.splits);
   const short = (value) => (value === null || value === undefined ? "" : String(Number(Number(value).toPrecision(4))));
   const COLUMNS = [
     ["table", (line) => line.table], ["data", (line) => line.row], ["method", (line) => line.method],
     ["protocol", (line) => line.protocol], ["algorithm", (line) => line.run.algo], ["kernel", (line) => line.run.kernel],
     ["search", (line) => line.run.search], ["state", (line) => line.state],
-    ["splits", (line) => count(line.run), true], ["samples", (line) => line.run.n_train, true],
+    ["splits", (line) => line.run.splits.length, true], ["samples", (line) => line.run.n_train, true],
     ["accuracy %", mean("accuracy"), true], ["sd", (line) => (line.run.mean.accuracy || [null, null])[1], true], ["RMSE", mean("rmse"), true],
     ["kernels", mean("n_kernels"), true], ["gap", mean("gap"), true], ["SVM calls", mean("svm_calls"), true],
     ["seconds", mean("time"), true], ["objective / n", mean("objective"), true],
@@ -54,9 +53,8 @@ ready.then((data) => {
   }
 
   function splits(run) {
-    const numbers = Array.isArray(run.splits) ? run.splits : [...Array(run.splits).keys()];
     const at = (values, split) => (Array.isArray(values) ? values[split] : values);
-    return numbers.map((split, position) => ({
+    return run.splits.map((split, position) => ({
       split, C: at(run.C, position),
       ...Object.fromEntries(Object.entries(run.split).map(([name, values]) => [name, at(values, position)])),
     }));
@@ -90,7 +88,7 @@ ready.then((data) => {
       return row;
     }));
     more.hidden = found.length <= limit;
-    const n = found.reduce((sum, line) => sum + count(line.run), 0);
+    const n = found.reduce((sum, line) => sum + line.run.splits.length, 0);
     document.getElementById("found").textContent =
       found.length + (found.length === 1 ? " run with " : " runs with ") + n + " splits; " + Math.min(limit, found.length) + " are shown.";
   }

@@ -14,7 +14,7 @@ ready.then((data) => {
       found.push(["published", number.published + " (" + number.published_splits + " splits)"]);
       found.push(["difference", number.difference]);
     }
-    found.push(["verdict", data.verdicts[number.verdict]]);
+    found.push(["verdict", number.verdict]);
     if (run.message) found.push(["why", run.message]);
     if (number.stopped) found.push(["ended early", number.stopped]);
     if (run.cpu) found.push(["CPU", run.cpu]);
