@@ -20,7 +20,7 @@ from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.progress import progress
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RunRecords, border_text
-from mklbench.experiments.rows import csv_text, summary, summary_grid
+from mklbench.experiments.rows import csv_text, settings, summary, summary_grid
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 from mklbench.grids import AUTO
@@ -188,16 +188,20 @@ def _latex(results: list[RunRecords]) -> str:
 def _write_predictions(path: str, results: list[RunRecords]) -> None:
     """Fit the finished splits again, as they were recorded, and write what they predict.
 
-    A line is a test row: its run, split and row number in the table, from 0, the name of the
-    sample where the table has one, the label, the prediction and the decision value, or one of
-    each class.
+    A line is a test row: its run, the setting that tells it from others, split and row number in
+    the table, from 0, the name of the sample where the table has one, the label, the prediction
+    and the decision value, or one of each class.
     """
     import pandas as pd
 
     if path.endswith(".parquet") and (asked := missing("files", f"predictions={path}", "pyarrow")):
         raise InputError(asked)
-    done = [(one.run, record) for one in results for record in one.records if record.is_done]
-    frames = [_predicted(run, record) for run, record in done]
+    frames = []
+    for one, setting in zip(results, settings([one.run for one in results]), strict=True):
+        for record in (record for record in one.records if record.is_done):
+            frames.append(_predicted(one.run, record))
+            if setting:
+                frames[-1].insert(3, "setting", setting)
     frame = pd.concat(frames) if frames else pd.DataFrame()
     as_csv = path.endswith(".csv")
     content = frame.to_csv(index=False).encode() if as_csv else frame.to_parquet(index=False)

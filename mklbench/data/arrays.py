@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mklbench import mat_files
 from mklbench.data.dataset import Split
-from mklbench.data.own import Table, names_subjects, table_of
+from mklbench.data.own import Body, Table, names_subjects
 from mklbench.data.schema import Layout
 from mklbench.data.tables import Cells, reading, shortened
 from mklbench.errors import DataError, hint
@@ -29,7 +29,7 @@ AUTO, NONE, LAST = "auto", "none", "last"
 _LABELS = ("y",), ("label", "labels", "target", "targets", "gt", "gnd", "truth", "class", "t")
 _INPUTS = ("x", "data", "features", "fea", "inputs")
 # Arrays of the two parts of a fixed split, as x_train, Xtrain and train_X.
-_XY = re.compile(r"(x|y)_?(train|val\w*|test)|(train|val\w*|test)_?(x|y)")
+_XY = re.compile(r"(x|y)_?(train|val\w*|test)|(train|val\w*|test)[_.]?(x|y)")
 _Arrays = Mapping[str, Any]
 
 
@@ -110,7 +110,7 @@ def parse_npy(content: bytes, layout: Layout, place: str) -> Table:
     Raises
     ------
     DataError
-        It is damaged, no matrix, or as `mklbench.data.own.table_of`.
+        It is damaged, no matrix, or as `mklbench.data.own.Body.table`.
     """
     with _reading(place):
         matrix = np.load(io.BytesIO(content), allow_pickle=False)
@@ -123,7 +123,7 @@ def _of_matrix(matrix: NDArray[Any], layout: Layout, place: str) -> Table:
             f"{place} has an array of shape {matrix.shape} and type {matrix.dtype}: give a matrix "
             "of numbers, a column of which is the labels, or several arrays in an .npz file."
         )
-    return table_of(Cells(list(matrix.T)), replace(layout, header=False), place)
+    return Body(Cells(list(matrix.T)), replace(layout, header=False), place).table()
 
 
 def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
@@ -142,9 +142,7 @@ def parse_mat(content: bytes, layout: Layout, place: str) -> Table:
     variables = read_mat(content, place)
     if layout.struct is None:
         return _of_arrays(_with_fields(variables) if layout.own else variables, layout, place)
-    fields = _fields(variables.get(layout.struct))
-    if not {"train", "test"} <= set(fields):
-        raise DataError(f"{place} has no struct {layout.struct} with train and test.")
+    fields = _fields(variables[layout.struct])
     splits = zip(fields["train"] - 1.0, fields["test"] - 1.0, strict=True)
     return _of_arrays(fields, layout, place, splits)
 
@@ -228,7 +226,7 @@ def _of_arrays(
     stated = replace(
         layout, header=False, label=n_inputs + 1, groups=n_inputs + 2 if groups else None
     )
-    table = table_of(Cells(columns), stated, place)
+    table = Body(Cells(columns), stated, place).table()
     kept = {row: k for k, row in enumerate(np.asarray(table.rows).tolist())}
 
     def renumbered(part: Any) -> NDArray[np.int64]:
@@ -236,7 +234,9 @@ def _of_arrays(
         return np.array(rows, dtype=np.int64)
 
     fixed = tuple((renumbered(train), renumbered(test)) for train, test in splits)
-    table = replace(table, label=f"array {label}", splits=fixed)
+    others = [name for name in arrays if name not in (inputs, label, layout.groups)]
+    left_out = table.left_out + ((f"arrays {shortened(others)}",) if others else ())
+    table = replace(table, label=f"array {label}", splits=fixed, left_out=left_out)
     sizes = [view.shape[1] for view in views]
     return table if len(sizes) < 2 else table.in_views(np.cumsum([0, *sizes]).tolist())
 
@@ -285,14 +285,14 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _with_fields(variables: _Arrays) -> dict[str, Any]:
-    """Return variables with the fields of structs in their place."""
-    found: dict[str, Any] = {}
-    for name, value in variables.items():
-        fields = _fields(value) or {name: value}
-        for field, inside in fields.items():
-            taken = field in found or (field != name and field in variables)
-            found[f"{name}.{field}" if taken else field] = inside
-    return found
+    """Return variables with the fields of structs in their place, by names that are each once."""
+    found = [
+        (field or name, f"{name}.{field}" if field else name, inside)
+        for name, value in variables.items()
+        for field, inside in (_with_fields(_fields(value)) or {"": value}).items()
+    ]
+    short = [field for field, _, _ in found]
+    return {field if short.count(field) == 1 else name: inside for field, name, inside in found}
 
 
 def texts(value: Any) -> tuple[str, ...] | None:

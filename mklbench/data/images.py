@@ -57,14 +57,9 @@ def parse_images(content: bytes, layout: Layout, place: str) -> Table:
     Raises
     ------
     DataError
-        It is no such archive, or its images do not fill their classes.
+        It is no such archive.
     """
     images = _read(content, place)
-    if len(images) % layout.per_class:
-        raise DataError(
-            f"{place} has {len(images)} images, which make no whole number of classes of "
-            f"data.per_class={layout.per_class}."
-        )
     digest = hashlib.sha256(f"descriptors {image_descriptors.VERSION}\n".encode())
     for name, image in images.items():
         digest.update(f"{PurePosixPath(name).name} {len(image)}\n".encode())
@@ -145,10 +140,7 @@ def _measure(item: tuple[str, bytes], place: str) -> Parts:
 
     name, content = item
     with reading(f"an archive of images, of which {name} is one", place):
-        photograph = imread(io.BytesIO(content))
-    if photograph.ndim != 3 or photograph.shape[2] != 3 or photograph.dtype != np.uint8:
-        raise DataError(f"{place} holds {name}, which is no image in 8-bit colours: replace it.")
-    return image_descriptors.measure(photograph)
+        return image_descriptors.measure(imread(io.BytesIO(content)))
 
 
 def _read(content: bytes, place: str) -> Images:

@@ -100,9 +100,14 @@ def _keys(bodies: Sequence[Body], place: str) -> list[int]:
 
     keys = max(options, key=shared)
     if not shared(keys):
+        begin = [
+            f"{text_of(body.columns[column][0])!r} in file {k}"
+            for k, (body, column) in enumerate(zip(bodies, options[0], strict=True), 1)
+        ]
         raise DataError(
-            f"{place} share no name of a sample: the first column, or one that has the same name "
-            "in all files, has to name each sample once, and alike in all of them."
+            f"{place} share no name of a sample ({', '.join(begin)}): the first column, or one "
+            "that has the same name in all files, has to name each sample once, and alike in all "
+            "of them; data.transpose=[...] names files with samples in columns."
         )
     # An index without a name is called "index" in what is read of a parquet file.
     called = {h[key] if h else "" for h, key in zip(headers, keys, strict=True)}

@@ -23,7 +23,7 @@ from mklbench.data.generate import generate
 from mklbench.data.images import described, parse_images
 from mklbench.data.joined import joined_table
 from mklbench.data.numbers import Notation
-from mklbench.data.own import Table, table_of
+from mklbench.data.own import Body, Table
 from mklbench.data.schema import (
     DataConfig,
     Expected,
@@ -155,7 +155,7 @@ def parse_files(
         turned = isinstance(layout.transpose, tuple) and names[k] in layout.transpose
         cells.append(transposed(read) if turned or layout.transpose is True else read)
     if len(cells) == 1:
-        return table_of(cells[0], layout, place)
+        return Body(cells[0], layout, place).table()
     return joined_table(cells, names, layout, place)
 
 
@@ -224,7 +224,7 @@ def from_bytes(
         notes=(*table.notes, *notes),
         source=place,
         splits=splits,
-        views=_views(config, table, place),
+        views=_views(config, table),
         targets=targets,
         dropped_rows=n_dropped,
         groups=groups,
@@ -332,15 +332,11 @@ def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
     return preprocessing.with_noise_features(dataset, config.noise_features)
 
 
-def _views(config: FileConfig, table: Table, place: str) -> tuple[View, ...]:
+def _views(config: FileConfig, table: Table) -> tuple[View, ...]:
     """The views of a file with the names and distances of the configuration, or default ones."""
     sizes = table.view_sizes
     names = table.view_names or tuple(f"view{i + 1}" for i in range(len(sizes)))
     named = config.views or tuple(map(ViewConfig, names))
-    if len(named) != len(sizes):
-        raise DataError(
-            f"data.views names {len(named)} views, and {place} has {len(sizes)}: name each of them."
-        )
     bounds = pairwise(np.cumsum([0, *sizes], dtype=np.int64).tolist())
     return tuple(
         View(view.name, start, stop, view.distance)

@@ -6,7 +6,6 @@ A set of the catalogue states all of it, and is read to the letter.
 
 from __future__ import annotations
 
-import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from mklbench.data.dataset import Split
 from mklbench.data.header import MARKS, has_header
-from mklbench.data.numbers import Notation, notation, plain_number
+from mklbench.data.numbers import Notation, is_number, notation, plain_number
 from mklbench.data.schema import ColumnReference, Layout
 from mklbench.data.tables import Cells, shortened, text_of
 from mklbench.errors import DataError, nearest
@@ -115,8 +114,8 @@ class Table:
         )
 
 
-def table_of(cells: Cells, layout: Layout, place: str) -> Table:
-    """Return the table that the cells of a file make.
+class Body:
+    """The rows below the header of a file, and what its columns are.
 
     Parameters
     ----------
@@ -126,17 +125,6 @@ def table_of(cells: Cells, layout: Layout, place: str) -> Table:
         What the columns are.
     place : str
         The file's name in messages.
-
-    Raises
-    ------
-    DataError
-        The cells are no such table, or may be meant in two ways.
-    """
-    return Body(cells, layout, place).table()
-
-
-class Body:
-    """The rows below the header of a file, and what its columns are.
 
     Attributes
     ----------
@@ -153,12 +141,29 @@ class Body:
         if self.header is None and has_header(cells, layout, place):
             self.header, self.start = [text_of(column[0]) for column in columns], 1
             columns = [column[1:] for column in columns]
+            self._refuse_second_names(columns)
         if not columns or not len(columns[0]):
             raise DataError(f"{place} holds no rows of data.")
         self.n_own = len(columns)
         self.columns = [*columns, *cells.index.values()]
         if self.header is not None:
             self.header = [*self.header, *cells.index]
+
+    def _refuse_second_names(self, columns: Sequence[NDArray[Any]]) -> None:
+        """Raise DataError where the row below the names has text over numbers, as units are."""
+        odd = []
+        for column in columns if self.layout.own else ():
+            absent = missing_in(column, self.layout)
+            cells = list(map(text_of, column[~absent]))
+            above = not absent[:1].any() and len(cells) > 1 and not is_number(cells[0])
+            if above and all(map(is_number, cells[1:])):
+                odd.append(cells[0])
+        if len(odd) > 1:
+            raise DataError(
+                f"{self.line(0)} has text over numbers, {shortened(odd)}: if these are units or a "
+                "second line of names, take that line out, or begin there with data.skip_lines="
+                f"{(self.cells.lines or [1, 1])[self.start] - 1}."
+            )
 
     def find(self, reference: ColumnReference, option: str) -> int:
         """Position of the column an option refers to by name, number from 1, or "last"."""
@@ -225,10 +230,17 @@ class Body:
             require_one_form(groups, f"{where} has groups")
         features = Features(self, [c for c in range(len(self.columns)) if c not in taken])
         left_out = stated | features.left_out
-        incomplete = features.incomplete() & ~unlabelled
+        incomplete = np.zeros(len(labels), bool)
+        for column in features.inputs if layout.impute is None else ():
+            incomplete |= features.missing[column] & ~unlabelled
         dropped = [f"{unlabelled.sum()} without a label"] if unlabelled.any() else []
         if incomplete.any():
-            features.require_most(incomplete, ~unlabelled)
+            n_labelled = (~unlabelled).sum()
+            if layout.own and not layout.missing and 2 * incomplete.sum() > n_labelled:
+                raise DataError(
+                    f"{place} has a missing value in {incomplete.sum()} of {n_labelled} rows: "
+                    "leave columns out with data.drop, or set data.impute=mean or median."
+                )
             dropped.append(f"{incomplete.sum()} with a missing value")
         kept = ~unlabelled & ~incomplete
         if not kept.any():
@@ -305,6 +317,10 @@ class Features:
 
     Attributes
     ----------
+    inputs : list of int
+        The columns that are features.
+    missing : dict of int to ndarray of shape (n,)
+        Where each column has no value.
     codes : dict of int to list of str
         The columns that become a feature for each of their values, with these.
     left_out : dict of int to str
@@ -313,9 +329,9 @@ class Features:
 
     def __init__(self, body: Body, columns: Sequence[int]) -> None:
         self._body, layout = body, body.layout
-        self._missing = {c: missing_in(body.columns[c], layout) for c in columns}
+        self.missing = {c: missing_in(body.columns[c], layout) for c in columns}
         self.left_out = {c: "the names of the rows" for c in columns if c >= body.n_own}
-        empty = [c for c in columns if layout.own and self._missing[c].all()]
+        empty = [c for c in columns if layout.own and self.missing[c].all()]
         self.left_out |= dict.fromkeys(empty, "which is empty")
         inputs = [c for c in columns if c not in self.left_out]
         self._cells = {c: self._truths(c) for c in inputs}
@@ -326,10 +342,10 @@ class Features:
         form = notation(cells, layout.decimal, layout.thousands, body.place)
         self._numbers = {c: form.numbers(self._cells[c]) for c in plain}
         self._leave_out_identifiers([c for c in columns if c not in (*stated, *empty)])
-        self._inputs = [c for c in inputs if c not in self.left_out]
+        self.inputs = [c for c in inputs if c not in self.left_out]
         texts = self._texts([c for c in plain if c not in self.left_out])
         self.codes = {c: self._values(c) for c in (*stated, *texts)}
-        for column in self._inputs:
+        for column in self.inputs:
             if column not in self.codes:
                 self._check_numbers(column)
 
@@ -338,13 +354,13 @@ class Features:
         cells = self._body.columns[column]
         if not self._body.layout.own or cells.dtype != object:
             return cells
-        if not {str(cell).lower() for cell in set(cells[~self._missing[column]])} <= set(_TRUTH):
+        if not {str(cell).lower() for cell in set(cells[~self.missing[column]])} <= set(_TRUTH):
             return cells
         return np.array([_TRUTH.get(str(cell).lower(), cell) for cell in cells], dtype=object)
 
     def _values(self, column: int) -> list[str]:
         """Return the values of a category, in order."""
-        there = self._cells[column][~self._missing[column]]
+        there = self._cells[column][~self.missing[column]]
         return sorted({text_of(value) for value in there})
 
     def _leave_out_identifiers(self, columns: Sequence[int]) -> None:
@@ -392,7 +408,7 @@ class Features:
         """
         if name is not None and UNNAMED.fullmatch(name):
             return True
-        values = self._numbers[column][~self._missing[column]]
+        values = self._numbers[column][~self.missing[column]]
         if len(values) < _FEWEST or not np.array_equal(values, np.round(values)):
             return False
         if len(np.unique(values)) < len(values):
@@ -411,14 +427,14 @@ class Features:
             There are such, and nothing is said of them; or they have a value for almost every row.
         """
         body, layout = self._body, self._body.layout
-        odd = {c: np.isnan(self._numbers[c]) & ~self._missing[c] for c in columns}
+        odd = {c: np.isnan(self._numbers[c]) & ~self.missing[c] for c in columns}
         codes = [c for c in columns if layout.own and self._begins_with_zero(c)]
         texts = [c for c in columns if c in codes or odd[c].any()]
         if layout.categories != "onehot":
             # One cell of many is a mistake.
-            texts = [c for c in texts if c in codes or 2 * odd[c].sum() > (~self._missing[c]).sum()]
+            texts = [c for c in texts if c in codes or 2 * odd[c].sum() > (~self.missing[c]).sum()]
             texts = texts if layout.own else []
-        many = [c for c in texts if len(self._values(c)) > max(10, (~self._missing[c]).sum() // 2)]
+        many = [c for c in texts if len(self._values(c)) > max(10, (~self.missing[c]).sum() // 2)]
         if not many and (layout.categories == "onehot" or not texts):
             return texts
         shown = many or texts
@@ -433,7 +449,7 @@ class Features:
         if not many and str(layout.label).lower() == "last" and body.header is not None:
             remedies[-1] += f"; the labels are {body.describe(body.label)} without data.label=NAME"
         first = shown[0]
-        row = int(np.argmax(odd[first] if odd[first].any() else ~self._missing[first]))
+        row = int(np.argmax(odd[first] if odd[first].any() else ~self.missing[first]))
         what = "codes that begin with 0" if first in codes else "text"
         raise DataError(
             f"{body.place} has {what} in {shortened(list(map(body.describe, shown)))}, such as "
@@ -450,7 +466,7 @@ class Features:
 
     def _check_numbers(self, column: int) -> None:
         """Raise DataError for a cell that is no number, or may stand for a missing one."""
-        body, absent = self._body, self._missing[column]
+        body, absent = self._body, self.missing[column]
         numbers = self._numbers[column]
         if (absent & ~np.isnan(numbers)).any():
             numbers = np.where(absent, np.nan, numbers)
@@ -458,26 +474,10 @@ class Features:
             cell = text_of(self._cells[column][odd[0]])
             raise DataError(
                 f"{body.line(odd[0])}, {body.describe(column)}: {cell!r} is not a finite "
-                f"number: correct it, or set data.missing={cell[:60]} to drop such rows."
+                f"number: correct it, or set 'data.missing=[\"{cell[:60]}\"]' to drop such rows."
             )
         self._numbers[column] = numbers
         body.ask_of_sentinels(body.describe(column), numbers[~absent])
-
-    def incomplete(self) -> NDArray[np.bool_]:
-        """Return which rows are dropped for a missing value."""
-        found = np.zeros(len(self._body.columns[0]), bool)
-        for column in self._inputs if self._body.layout.impute is None else ():
-            found |= self._missing[column]
-        return found
-
-    def require_most(self, incomplete: NDArray[np.bool_], labelled: NDArray[np.bool_]) -> None:
-        """Raise DataError where most rows of a user's own file would be dropped."""
-        body = self._body
-        if body.layout.own and not body.layout.missing and 2 * incomplete.sum() > labelled.sum():
-            raise DataError(
-                f"{body.place} has a missing value in {incomplete.sum()} of {labelled.sum()} rows: "
-                "leave columns out with data.drop, or set data.impute=mean or median."
-            )
 
     def notes(self, labels: NDArray[Any], kept: NDArray[np.bool_]) -> tuple[str, ...]:
         """Say what was made of categories, and what is to be seen in the columns."""
@@ -489,7 +489,7 @@ class Features:
             for alike in _alike(values):
                 found.append(f"{body.describe(column)} has {' and '.join(alike)} as two values")
         n_classes = 0 if body.layout.task == "regression" else len(set(labels[kept].tolist()))
-        for column in self._inputs:
+        for column in self.inputs:
             values = self._cells[column][kept].tolist()
             # Of most columns the first values tell that they have more than there are classes.
             few = values if len(set(values[: 2 * n_classes + 1])) <= n_classes else []
@@ -514,7 +514,7 @@ class Features:
         columns: list[int] = []
         features: list[NDArray[np.float64]] = []
         header = self._body.header
-        for i, column in enumerate(self._inputs):
+        for i, column in enumerate(self.inputs):
             name = header[column] if header else f"x{i + 1}"
             if column not in self.codes:
                 names.append(name)
@@ -523,7 +523,7 @@ class Features:
                 texts = np.array(
                     [text_of(cell) for cell in self._cells[column][kept]], dtype=object
                 )
-                absent = self._missing[column][kept]
+                absent = self.missing[column][kept]
                 names += [f"{name}={value}" for value in self.codes[column]]
                 features += [
                     np.where(absent, np.nan, texts == value) for value in self.codes[column]
@@ -576,10 +576,10 @@ def _are_dates(values: NDArray[np.float64]) -> bool:
     days = np.unique(values[~np.isnan(values)])
     if len(days) < _FEWEST or days[0] < 19000101 or days[-1] > 21001231:
         return False
-    try:
-        return all(dt.datetime.strptime(f"{day:.0f}", "%Y%m%d") for day in days)
-    except ValueError:
-        return False
+    import pandas as pd
+
+    written = days.astype(int).astype(str)
+    return bool(pd.to_datetime(written, format="%Y%m%d", errors="coerce").notna().all())
 
 
 def names_subjects(name: str) -> bool:

@@ -132,7 +132,7 @@ def without_features(dataset: Dataset, names: Sequence[str]) -> Dataset:
     Raises
     ------
     InputError
-        A name is not a feature of the set, or no feature would be left.
+        A name is not a feature of the set.
     """
     if not names:
         return dataset
@@ -140,11 +140,6 @@ def without_features(dataset: Dataset, names: Sequence[str]) -> Dataset:
         if name not in dataset.feature_names:
             raise unknown("data.drop_features", name, dataset.feature_names)
     kept = [i for i, name in enumerate(dataset.feature_names) if name not in names]
-    if not kept:
-        raise InputError(
-            f"{dataset.name} would have no feature left: every one is constant or listed in "
-            f"data.drop_features."
-        )
     return _of_features(dataset, kept, f"left out: {', '.join(names)}")
 
 

@@ -2,14 +2,15 @@
 
 JSON is a list of ``{"train": [...], "test": [...]}``, with "validation" where there is such a part.
 NumPy's npz and MATLAB's mat have an array a part: train_1, test_1, train_2, ..., or trn1, val1,
-tst1. A fold number a row, as a list of JSON, a column of a CSV or an array, each called fold, is
-the fold in which the row is tested on.
+tst1. A fold number a row, as a list of JSON, an .npy file, the only column of a text or one called
+fold, or an array called so, is the fold in which the row is tested on; below 0 it is in none.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -21,9 +22,10 @@ import numpy as np
 
 from mklbench.data.arrays import read_mat, read_npz
 from mklbench.data.files import read_file, unpack
+from mklbench.data.numbers import is_number
 from mklbench.data.schema import Layout
 from mklbench.data.splits import Rows
-from mklbench.data.tables import detected, read_text
+from mklbench.data.tables import detected, read_text, reading
 from mklbench.errors import DataError, InputError
 
 FirstRow = Literal["auto"] | int
@@ -36,7 +38,8 @@ _ARRAY = re.compile(
 )
 _PART_OF = {"tr": "train", "va": "validation", "ts": "test", "te": "test"}
 _REMEDY = (
-    'give JSON such as [{"train": [0, 1], "test": [2]}], or arrays train_1, test_1, train_2, ...'
+    'give JSON such as [{"train": [0, 1], "test": [2]}], arrays train_1, test_1, train_2, ..., or '
+    "a column fold with a number a row"
 )
 
 
@@ -115,7 +118,12 @@ class FixedSplits:
         """
         split, place = self.splits[index], f"{self.place}, split {index}"
         rows, n_rows = np.concatenate([split.train, split.validation, split.test]), len(y)
-        if rows.min() < 0 or rows.max() >= n_rows or self.n_rows not in (None, n_rows):
+        if self.n_rows not in (None, n_rows):
+            raise InputError(
+                f"{self.place} has the folds of {self.n_rows} rows, and the data have {n_rows}: "
+                "give one a row."
+            )
+        if rows.min() < 0 or rows.max() >= n_rows:
             first = self.first_row
             raise InputError(
                 f"{place} names rows from {rows.min() + first} to {rows.max() + first}, and the "
@@ -162,7 +170,8 @@ def read_splits(path: str, first_row: FirstRow = "auto", option: str = "split.pa
     if not isinstance(found[0], Mapping):  # the fold of each row
         folds = _whole(found, f"{place}, which has folds,")
         first, n_rows = 0, len(folds)
-        parts = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in np.unique(folds)]
+        tested = np.unique(folds[folds >= 0])  # as of scikit-learn's PredefinedSplit
+        parts = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in tested]
         found = [{"train": train.tolist(), "test": test.tolist()} for train, test in parts]
     elif kind == "mat" and first_row == "auto":
         first = int(all(0 not in part for rows in found for part in rows.values()))
@@ -196,9 +205,13 @@ def _parsed(content: bytes, kind: str, place: str) -> list[Any]:
             found = json.loads(content)
         except (ValueError, RecursionError) as error:
             raise DataError(f"cannot be read as JSON ({error})") from error
+    elif kind == "npy":
+        with reading("an array of folds", place):
+            found = np.load(io.BytesIO(content), allow_pickle=False).ravel().tolist()
     else:
         columns = read_text(content, Layout(own=True, delimiter="auto"), place).columns
-        found = next((list(c[1:]) for c in columns if c[0].lower() == "fold"), [])
+        named = [c for c in columns if len(columns) == 1 or c[0].lower() == "fold"]
+        found = named[0][0 if is_number(named[0][0]) else 1 :].tolist() if named else []
     if not found:
         raise DataError("has no splits or folds")
     return found if isinstance(found, list) else [found]

@@ -8,9 +8,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import itertools
 import re
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,7 +36,8 @@ _SVMLIGHT = re.compile(
 _BEFORE_SVMLIGHT = re.compile(rb"(?:\s*(?:[-+.\deE]+[ \t]*)?(?:#[^\n]*)?\r?\n)*")
 _ARFF = re.compile(rb"(?:\s*%[^\n]*\n|\s)*@relation\s", re.IGNORECASE)
 _BEGINNING = 2**16
-_JSON = (b"[{", b'{"')
+# JSON, web pages and pointers of Git LFS, which at times stand in the place of a table.
+_NO_TABLES = (b"[{", b'{"', b"<!doctype", b"<html", b"<?xml", b"version https://git-lfs")
 _DELIMITERS = (",", ";", "\t", "|", "whitespace")
 # Lines that the delimiter is found from.
 _SAMPLE = 50
@@ -59,7 +58,7 @@ class Cells:
     index : mapping of str to ndarray of shape (n,)
         Columns that the file itself calls names of rows, by their name.
     lines : sequence of int or None
-        The line of each row; None: from 1 on.
+        The line of each row; None: the file has no lines.
     """
 
     columns: Sequence[NDArray[Any]]
@@ -69,8 +68,7 @@ class Cells:
 
     def line(self, row: int) -> str:
         """Say where a row stands in the file, as in "line 3"."""
-        number = row + 1 + (self.names is not None) if self.lines is None else self.lines[row]
-        return f"line {number}"
+        return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
 
 
 def shortened(names: Sequence[str], limit: int = 8) -> str:
@@ -108,7 +106,7 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
     Parameters
     ----------
     content : bytes
-        The bytes of the file, or of a zip archive of it.
+        The bytes of the file.
     layout : Layout
         How the text is laid out.
     place : str
@@ -121,18 +119,22 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
     """
     lines = _decoded(content, place).split("\n")
     filled = [k for k in range(layout.skip_lines, len(lines)) if lines[k].strip()]
-    if layout.own:  # comments above the table
-        filled = list(itertools.dropwhile(lambda k: lines[k].startswith("#"), filled))
+    comment = ""  # the last above the table
+    while layout.own and filled and lines[filled[0]].startswith("#"):
+        comment = lines[filled.pop(0)].lstrip("# ")
     if not filled:
         raise DataError(f"{place} holds no rows of data.")
     delimiter, start = layout.delimiter, filled[0]
     if delimiter == "auto":
         delimiter = _delimiter([lines[k] for k in filled[:_SAMPLE]], place)
-    rows, numbers, before = [], [], start
+    rows: list[list[str]] = []
+    numbers, before = [], start
     reader = _reader(lines[start:], delimiter)
     try:
         for row in reader:
-            if any(cells := [cell.strip() for cell in row]):
+            cells = [cell.strip() for cell in row]
+            is_comment = layout.own and rows and cells and cells[0].startswith("#")
+            if any(cells) and not (is_comment and len(cells) != len(rows[0])):
                 rows.append(cells)
                 numbers.append(before + 1)
             before = start + reader.line_num
@@ -153,9 +155,14 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
             f"{place} has a single column when split at data.delimiter={delimiter!r}: correct it."
         )
     columns = [np.array(column, dtype=object) for column in zip(*rows, strict=True)]
-    if names is None:
-        return Cells(columns, lines=numbers)
-    return Cells(columns[1:], names, {"row names": columns[0]}, numbers)
+    if names is not None:
+        return Cells(columns[1:], names, {"row names": columns[0]}, numbers)
+    if comment and layout.header == "auto" and any(map(is_number, rows[0])):
+        # NumPy writes the names of the columns as a comment.
+        called = [cell.strip() for cell in next(_reader([comment], delimiter))]
+        if len(called) == len(rows[0]) and not any(map(is_number, called)):
+            names = called
+    return Cells(columns, names, lines=numbers)
 
 
 def _reader(lines: Sequence[str], delimiter: str) -> Any:
@@ -287,15 +294,12 @@ def transposed(cells: Cells) -> Cells:
 
 def _decoded(content: bytes, place: str) -> str:
     try:
-        if content.startswith(_ZIP):
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                (name,) = archive.namelist()
-                content = archive.read(name)
         is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-        if content.lstrip().startswith(_JSON) or (not is_wide and b"\0" in content):
-            raise ValueError("it is of another kind")
+        begins = content[:_BEGINNING].lstrip().lower()
+        if begins.startswith(_NO_TABLES) or (not is_wide and b"\0" in content):
+            raise ValueError("it is binary, JSON or a web page")
         text = content.decode("utf-16" if is_wide else "utf-8-sig")
-    except (ValueError, zipfile.BadZipFile) as error:
+    except ValueError as error:
         raise DataError(
             f"{place} is not a text file in UTF-8 ({first_line(error)}): save it as CSV in UTF-8, "
             "as .xlsx or as parquet."

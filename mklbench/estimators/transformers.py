@@ -88,11 +88,14 @@ class RawTable(TransformerMixin, BaseEstimator):
         The names (d,) of the features, "colour=red" for a value of a category.
     encoded : sequence of str
         The columns that are categories.
+    missing : bool, default=False
+        Whether missing values stay, as NaN, for a transformer that imputes them.
     """
 
-    def __init__(self, names: Sequence[str], encoded: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], encoded: Sequence[str], missing: bool = False) -> None:
         self.names = names
         self.encoded = encoded
+        self.missing = missing
 
     @classmethod
     def of(cls, names: Sequence[str], X: Array) -> Self:
@@ -103,8 +106,9 @@ class RawTable(TransformerMixin, BaseEstimator):
         names : sequence of str
             The names (d,) of the features.
         X : ndarray of shape (n, d)
-            Their values.
+            Their values; NaN where one is missing.
         """
+        absent = np.isnan(X)
         groups: dict[str, list[int]] = {}
         for j, name in enumerate(names):
             if "=" in name:
@@ -112,9 +116,10 @@ class RawTable(TransformerMixin, BaseEstimator):
         encoded = [
             column
             for column, features in groups.items()
-            if np.isin(X[:, features], (0.0, 1.0)).all() and (X[:, features].sum(axis=1) == 1).all()
+            if (absent[:, features] | np.isin(X[:, features], (0.0, 1.0))).all()
+            and (absent[:, features].all(axis=1) | (X[:, features].sum(axis=1) == 1)).all()
         ]
-        return cls(list(names), encoded)
+        return cls(list(names), encoded, bool(absent.any()))
 
     @property
     def columns(self) -> list[str]:
@@ -150,6 +155,11 @@ class RawTable(TransformerMixin, BaseEstimator):
             If the table lacks a column, or a cell is missing, no number or no known value.
         """
         if not hasattr(X, "iloc"):
+            if isinstance(X, np.ndarray) and X.dtype.kind in "OUS":
+                raise InputError(
+                    "X is an array of texts or objects: give a data frame with the columns "
+                    f"{_shown(self.columns)}."
+                )
             return X
         table = X
         if set(self.names) <= set(table.columns):  # encoded already
@@ -161,8 +171,7 @@ class RawTable(TransformerMixin, BaseEstimator):
         missing = [name for name in columns if name not in table.columns]
         if missing:
             raise InputError(
-                f"X has no column {missing[0]!r}: give a table with the columns "
-                f"{', '.join(map(repr, columns[:_TOLD]))}{', ...' if len(columns) > _TOLD else ''}."
+                f"X has no column {missing[0]!r}: give a table with the columns {_shown(columns)}."
             )
         check_column_names(table[columns])
         parts: dict[str, Any] = {}
@@ -180,7 +189,7 @@ class RawTable(TransformerMixin, BaseEstimator):
     def _numbers(self, table: Any) -> Array:
         with columns_called(list(table.columns)):
             array: Array = numbers(table, "X")
-            check_finite("X", array)
+            check_finite("X", np.where(np.isnan(array) & self.missing, 0.0, array))
         return array
 
     def _values(self, column: str, cells: Any) -> dict[str, Array]:
@@ -188,15 +197,23 @@ class RawTable(TransformerMixin, BaseEstimator):
         known = {name.split("=", 1)[1]: name for name in self.names if self._column(name) == column}
         features = {name: np.zeros(len(cells)) for name in known.values()}
         for row, cell in enumerate(cells):
+            if self.missing and (cell is None or cell != cell):
+                for of_value in features.values():
+                    of_value[row] = np.nan
+                continue
             value = next((text for text in _texts(cell) if text in known), None)
             if value is None:
-                shown = ", ".join(map(repr, list(known)[:_TOLD]))
                 raise InputError(
                     f"X has {cell!r} at row {row}, column {column!r}, where the model knows "
-                    f"{shown}{', ...' if len(known) > _TOLD else ''}: mend or remove the row."
+                    f"{_shown(list(known))}: mend or remove the row."
                 )
             features[known[value]][row] = 1.0
         return features
+
+
+def _shown(names: Sequence[str]) -> str:
+    """List names, the first few if they are many."""
+    return f"{', '.join(map(repr, names[:_TOLD]))}{', ...' if len(names) > _TOLD else ''}"
 
 
 def _texts(cell: Any) -> list[str]:

@@ -47,8 +47,16 @@ _DTYPES = {
 
 
 def csv_text(results: Iterable[RunRecords]) -> str:
-    """Return the CSV of runs: a row for each split of each, also where there is no result."""
-    rows = [row for r in results for row in run_rows(r.run, r.run.key, r.records)]
+    """Return the CSV of runs: a row for each split of each, also where there is no result.
+
+    Where runs have the same names, the last column has the setting that tells them apart.
+    """
+    results = list(results)
+    rows = [
+        row | ({"setting": setting} if setting else {})
+        for r, setting in zip(results, settings([r.run for r in results]), strict=True)
+        for row in run_rows(r.run, r.run.key, r.records)
+    ]
     text = io.StringIO()  # not by pandas, which takes longer to load than many a run
     writer = csv.DictWriter(text, [*COLUMNS, *_scores_of(rows)], lineterminator="\n")
     writer.writeheader()
@@ -109,13 +117,9 @@ def summary(results: Sequence[RunRecords]) -> str:
 
 def summary_grid(results: Sequence[RunRecords]) -> tuple[list[str], list[list[str]]]:
     """Return the headings and the lines of the `summary`, without columns that are empty."""
-    choices = [choices_of(result.run.config.as_dict()) for result in results]
-    for values in choices:
-        values.pop("algo.C", None)  # has a column of its own
-    settings = differences([result.run.label for result in results], choices)
     lines = [
         _line(result) | {"setting": setting}
-        for result, setting in zip(results, settings, strict=True)
+        for result, setting in zip(results, settings([r.run for r in results]), strict=True)
     ]
     scores = list(dict.fromkeys(name for result in results for name in result.run.metrics))
     headings = [
@@ -124,6 +128,16 @@ def summary_grid(results: Sequence[RunRecords]) -> tuple[list[str], list[list[st
     ]  # fmt: skip
     shown = [name for name in headings if any(line.get(name) for line in lines)]
     return shown, [[line.get(name, "") for name in shown] for line in lines]
+
+
+def settings(runs: Sequence[Run]) -> list[str]:
+    """Return for each run what tells it from the others of its label, apart from C."""
+    choices = []
+    for run in runs:
+        values = choices_of(run.config.as_dict())
+        values.pop("algo.C", None)  # has a column of its own
+        choices.append(values)
+    return differences([run.label for run in runs], choices)
 
 
 def differences(labels: Sequence[str], choices: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -111,6 +111,25 @@ def test_an_exported_model_takes_the_raw_table_and_no_other() -> None:
         (raw.assign(colour="violet"), "'violet' at row 0, column 'colour', where the model knows"),
         (raw.assign(income=np.nan), "holds nan at row 0, column 'income'"),
         (raw.assign(income="high"), "the column 'income' with 'high', which is no number"),
+        (raw.to_numpy(), "a data frame with the columns 'income', 'colour', 'grade'"),
     ):
         with pytest.raises(InputError, match=said):
             model.predict(bad)
+
+
+def test_an_exported_model_imputes_as_its_run() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=60), "sex": rng.choice(["f", "m"], 60)})
+    frame["ill"] = np.where(frame["x"] + (frame["sex"] == "f") > 0.5, "yes", "no")
+    frame.loc[3, "x"] = frame.loc[5, "sex"] = None
+    frame.to_csv("mine.csv", index=False)
+    run = ["data=csv", "data.path=mine.csv", "data.impute=mean", "data.categories=onehot"]
+    run += ["algo=svm", "split.n_splits=1", "search=fixed", "results_dir=store"]
+    assert cli.main(["run", *run, "progress=none"]) == 0
+    assert cli.main(["export", "model", *run, "--out", "model.joblib"]) == 0
+    model, raw = mklbench.load("model.joblib"), pd.read_csv("mine.csv")
+    filled = raw.fillna({"x": raw["x"].mean()}).drop(index=5)
+    expected = model.decision_function(filled)
+    np.testing.assert_allclose(model.decision_function(raw)[filled.index], expected, rtol=1e-12)
+    with pytest.raises(InputError, match="holds inf at row 0, column 'x'"):
+        model.predict(raw.assign(x=np.inf))

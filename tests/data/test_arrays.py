@@ -137,8 +137,6 @@ BAD_FILES: dict[str, tuple[bytes, Layout, str]] = {
     "no mat": (b"MATLAB 5.0 MAT-file, or so", TOY, "is not a MATLAB file, or damaged"),
     "a cut mat": (benchmarks_file(toy=toy_benchmark())[:300], TOY, "is not a MATLAB file"),
     "an hdf5 mat": (b"\x89HDF\r\n\x1a\n" + bytes(600), TOY, "is not a MATLAB file, or damaged"),
-    "no struct": (benchmarks_file(other=toy_benchmark()), TOY, "the file has no struct toy"),
-    "no field": (benchmarks_file(toy={"x": X, "t": T}), TOY, "the file has no struct toy with"),
     "svmlight": (b"1 a:b\n", Layout(format="svmlight"), "is not in svmlight's format"),
 }
 

@@ -147,6 +147,15 @@ def test_more_kinds_of_labels_and_inputs(tmp_path: Path) -> None:
     assert_array_equal(load_own(tmp_path / "own.npz").y, np.unique(Y, return_inverse=True)[1])
     savemat(tmp_path / "own.mat", {"set": {"X": X, "Y": Y[:, None]}})
     assert_array_equal(load_own(tmp_path / "own.mat").X, X)
+    halves = {"train": {"X": X[:4], "y": Y[:4]}, "test": {"X": X[4:], "y": Y[4:]}, "K": X @ X.T}
+    savemat(tmp_path / "own.mat", {"set": halves})
+    dataset = load_own(tmp_path / "own.mat")
+    assert_array_equal(dataset.X, X)
+    assert [part.tolist() for part in dataset.splits[0]] == [[0, 1, 2, 3], [4, 5]]
+    assert dataset.understood[1].endswith("; left out: arrays K")
+    savemat(tmp_path / "own.mat", {"a": {"X": X, "y": Y}, "b": {"X": X, "y": Y}})
+    with pytest.raises(DataError, match=r"a\.y, b\.y: set data\.label=a\.y"):
+        load_own(tmp_path / "own.mat")
     save_npz(tmp_path / "own.npz", csr_matrix(np.column_stack([X, Y])))
     assert_array_equal(load_own(tmp_path / "own.npz").X, X)
 

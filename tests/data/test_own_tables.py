@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import gzip
 import re
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +112,17 @@ class TestHeader:
             in refusal(path, label=4)
         )
         assert is_right(read(path, label="4"), "0123")
+
+    @pytest.mark.parametrize("above", ["years,kg,,mg,", "blood,,urine,,"])
+    def test_two_lines_of_names_are_pointed_out(self, above: str, tmp_path: Path) -> None:
+        names, *lines = frame().to_csv(index=False).splitlines()
+        first = [names, above] if "kg" in above else [above, names]
+        said = refusal(csv(tmp_path, "\n".join([*first, *lines])))
+        shown = "years, kg, mg" if "kg" in above else "a, b, c, d"
+        assert f"FILE, line 2 has text over numbers, {shown}: if these are units" in said
+        assert said.endswith("take that line out, or begin there with data.skip_lines=1.")
+        path = csv(tmp_path, "\n".join([above, names, *lines]))
+        assert is_right(read(path, skip_lines=1))
 
     def test_a_title_above_the_names_is_pointed_out(self, tmp_path: Path) -> None:
         path = csv(tmp_path, "My study\na,b,y\n1,2,p\n3,4,q\n5,6,q\n")
@@ -291,7 +301,8 @@ def test_the_same_frame_is_the_same_data(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"own.{kind}"
     writers: dict[str, Any] = {"csv": made.to_csv, "xlsx": made.to_excel}
     writers.get(kind, made.to_parquet)(path, index=False)
-    assert "text in column 2 (ward), such as 'east' in line 2" in refusal(path)
+    where = "row 1" if kind == "parquet" else "line 2"
+    assert f"text in column 2 (ward), such as 'east' in {where}" in refusal(path)
     dataset = read(path, categories="onehot")
     kept = made.dropna()
     assert_array_equal(dataset.X[:, [0, 4]], kept[["a", "b"]].to_numpy())
@@ -310,7 +321,7 @@ def test_dates_are_no_features(kind: str, tmp_path: Path) -> None:
     (made.to_excel if kind == "xlsx" else made.to_parquet)(path, index=False)
     drop = ["born", "lists"] if kind == "parquet" else ["born"]
     said = refusal(path, drop=drop[1:], label="sick")
-    assert "text in column 2 (born), such as '1960-01-02 00:00:00' in line 2" in said
+    assert "text in column 2 (born), such as '1960-01-02 00:00:00' in " in said
     assert is_right(read(path, drop=drop, label="sick"))
 
 
@@ -374,7 +385,8 @@ class TestNumbers:
             ("1;2;a\n3;4;5;b\n5;6;b\n", "line 2 has 4 cells where 3 were expected"),
             (
                 "x,y\n1,a\n1_5,b\n2,a\n",
-                "line 3, column 1 (x): '1_5' is not a finite number: correct it",
+                "line 3, column 1 (x): '1_5' is not a finite number: correct it, or set "
+                "'data.missing=[\"1_5\"]' to drop such rows",
             ),
             ("x,y\n1,a\ninf,b\n2,a\n", "line 3, column 1 (x): 'inf' is not a finite number"),
             ("x,y\n\n1,a\nabc,b\n2,a\n", "line 4, column 1 (x): 'abc' is not a finite number"),
@@ -433,12 +445,14 @@ def test_text_of_other_programs(tmp_path: Path) -> None:
     of_r = '"a" "b" "sick"\n' + "".join(
         f'"p{k}" {a} {b} "{y}"\n' for k, (a, b, y) in enumerate(rows)
     )
-    with_comments = "# of May\na,b,sick\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows)
+    body = "".join(f"{a},{b},{y}\n" for a, b, y in rows)
+    with_comments = f"# of May\na,b,sick\n{body}# seen by all of us\n"
+    of_numpy = f"# of May\n# a,b,sick\n{body}"
     of_weka = (
         "% made\n@relation x\n@attribute a numeric\n@attribute b real\n@attribute sick {yes,no}\n"
-        "@data\n" + "".join(f"{a},{b},{y}\n" for a, b, y in rows)
+        f"@data\n{body}"
     )
-    for text in (of_r, with_comments, of_weka, with_comments.replace(",", "  \t ")):
+    for text in (of_r, with_comments, of_numpy, of_weka, with_comments.replace(",", "  \t ")):
         dataset = read(csv(tmp_path, text))
         assert dataset.feature_names == ("a", "b")
         assert_array_equal(dataset.X, X[:, :2])
@@ -503,6 +517,12 @@ class TestSeveralFiles:
         with pytest.raises(InputError) as caught:
             load(config | {"path": paths, "label": "sick"})
         return str(caught.value)
+
+    def test_that_share_no_sample_are_told_what_they_have(self, tmp_path: Path) -> None:
+        one = frame().assign(a=[f"P{k}" for k in range(N)])
+        two = frame()[["c"]].assign(a=[f"p{k}" for k in range(N)])
+        said = self.joined(tmp_path, one, two[["a", "c"]])
+        assert "share no name of a sample ('P0' in file 1, 'p0' in file 2): the first" in said
 
     def test_that_agree_by_chance_are_refused(self, tmp_path: Path) -> None:
         one = frame()[["a", "sick"]].assign(id=range(1, N + 1))
@@ -578,14 +598,12 @@ class TestWhatPeopleHave:
         assert "column 3 (c) has A and a as two values" in said
         assert said.endswith("left out: column 4 (d), which is empty")
 
-    def test_comments_above_and_archives(self, tmp_path: Path) -> None:
+    def test_comments_above_and_other_kinds_of_files(self, tmp_path: Path) -> None:
         text = "# made by\n#\n" + frame().to_csv(index=False)
-        with zipfile.ZipFile(tmp_path / "own.zip", "w") as archive:
-            archive.writestr("own.csv", text)
-        assert is_right(read(tmp_path / "own.zip"))
-        assert "save it as CSV in UTF-8, as .xlsx or as parquet" in refusal(
-            csv(tmp_path, frame().to_json(orient="records"))
-        )
+        assert is_right(read(csv(tmp_path, text)))
+        for other in (frame().to_json(orient="records"), "<!DOCTYPE html>\n<p>404,\n"):
+            said = refusal(csv(tmp_path, other))
+            assert "save it as CSV in UTF-8, as .xlsx or as parquet" in said
 
 
 _numbers = st.floats(allow_nan=False, allow_infinity=False, width=64)

@@ -112,17 +112,21 @@ def test_what_does_not_fit_the_data_is_named(parts: Any, reason: str, tmp_path: 
         found.checked(0, Y, ("sick", "well"))
 
 
-@pytest.mark.parametrize("name", ["json", "csv", "npz"])
+@pytest.mark.parametrize("name", ["json", "csv", "txt", "npy", "npz"])
 def test_a_fold_number_a_row(name: str, tmp_path: Path) -> None:
-    path, folds = tmp_path / f"folds.{name}", [2, 0, 1, 0, 2, 1]
+    path, folds = tmp_path / f"folds.{name}", [2, 0, 1, 0, 2, 1, -1]  # of -1 in no test part
     if name == "json":
         path.write_text(json.dumps(folds))
     elif name == "csv":
         path.write_text("row;fold\n" + "\n".join(f"a;{fold}" for fold in folds))
+    elif name == "txt":
+        path.write_text("\n".join(map(str, folds)))
+    elif name == "npy":
+        np.save(path, folds)
     else:
         np.savez(path, fold=folds)
     splits = read_splits(str(path))
     assert [split.test.tolist() for split in splits.splits] == [[1, 3], [2, 5], [0, 4]]
-    assert splits.splits[0].train.tolist() == [0, 2, 4, 5]
-    with pytest.raises(InputError, match="from 0 to 5, and the data have the rows 0 to 11"):
+    assert splits.splits[0].train.tolist() == [0, 2, 4, 5, 6]
+    with pytest.raises(InputError, match="has the folds of 7 rows, and the data have 12"):
         splits.checked(0, Y, ("sick", "well"))

@@ -75,11 +75,6 @@ def test_an_unknown_feature_is_named_with_the_nearest() -> None:
         load(CONFIGS["wdbc"] | options)
 
 
-def test_leaving_out_every_feature_is_refused(small: Dataset) -> None:
-    with pytest.raises(InputError, match="small would have no feature left"):
-        without_features(small, ["a", "b", "c"])
-
-
 def test_features_are_scaled_on_all_rows_and_noise_is_not(small: Dataset) -> None:
     unit = scaled(small, "unit")
     np.testing.assert_array_equal(unit.X[:, 0], [0.0, 0.5, 1.0])

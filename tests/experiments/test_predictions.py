@@ -46,8 +46,11 @@ def test_of_targets_over_files_that_match(table: pd.DataFrame) -> None:
     for name in ("one", "two"):
         table.drop(columns="kind").to_csv(f"{name}.csv", index=False)
     asked = ["-m", "algo=krr", "data.path=*.csv", "data.label=y", "data.task=regression"]
-    assert run(*asked, "split.stratified=false") == 0
+    assert run(*asked, "split.stratified=false", "out=r.csv") == 0
+    assert set(pd.read_csv("r.csv")["setting"]) == {"data.path=one.csv", "data.path=two.csv"}
     found = pd.read_csv("p.csv")
-    assert len(found) == 2 * (N - 1)
+    assert found.groupby("setting").size().to_dict() == {
+        "data.path=one.csv": N - 1, "data.path=two.csv": N - 1
+    }  # fmt: skip
     np.testing.assert_array_equal(found["label"], table["y"].iloc[found["row"]])
     assert cli.main(["run", "-m", "algo=krr", "data=csv", "data.path=*.tsv"]) == 2

@@ -133,6 +133,9 @@ def gaussian(X: ArrayLike, gamma: float | None = None) -> Bank:
     return on_all_features(features, [Gaussian(_gamma(features, gamma))])
 
 
+rbf = gaussian  # as scikit-learn calls it
+
+
 @declares(
     memory=lambda shape, gammas=SCALE_FACTORS: _needs(shape, [Gaussian()] * len(gammas)),
     takes_sparse=True,
@@ -504,7 +507,7 @@ BUILDERS: dict[str, KernelBuilder] = {
     "precomputed": precomputed,
     "linear": linear,
     "poly": poly,
-    "rbf": gaussian,
+    "rbf": rbf,
     "laplacian": laplacian,
     "cosine": cosine,
     "chi2": chi2,
