@@ -128,7 +128,7 @@ def test_a_change_of_form_is_no_error(server: Server, cache: Path, form: str) ->
         ("stalled", "no connection"),
         ("altered", "numbers that differ from the published ones"),
         ("short", "has one class only"),
-        ("page", "single column"),
+        ("page", "a web page"),
     ],
 )
 def test_a_bad_download_is_named_and_never_kept(

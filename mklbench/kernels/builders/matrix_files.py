@@ -7,6 +7,7 @@ are read and checked once a process.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
@@ -397,21 +398,36 @@ def _of_libsvm(path: str) -> NDArray[np.float64]:
 
 
 def _table(path: str) -> tuple[NDArray[np.float64], list[str] | None]:
-    """Read a matrix as text, and the names of its samples in its first column, if it has any.
+    """Read a matrix as text, and the names of its samples, if it has any.
 
-    Columns in another order than the rows are put into it.
+    They are above the columns, before the rows, or both. Columns in another order than the rows are
+    put into it.
     """
     import pandas as pd
 
-    frame = pd.read_csv(path, sep=None, engine="python", header=None)
-    corner: Any = frame.iloc[0, 0]
-    if not isinstance(corner, str) and not np.isnan(corner):
-        return np.asarray(frame, np.float64), None
-    samples = [str(name) for name in frame.iloc[1:, 0]]
-    names = [str(name) for name in frame.iloc[0, 1:]]
+    text = Path(path).read_text("utf-8-sig").splitlines()
+    lines = [line for line in text if line.strip() and not line.startswith("#")]
+    sep, decimal = (";", ",") if ";" in lines[0] else (None, ".")
+    first, below = (
+        pd.read_csv(
+            io.StringIO("\n".join(part)), sep=sep, engine="python", header=None, decimal=decimal
+        )
+        for part in (lines[:1], lines[1:])
+    )
+    above = list(first.iloc[0])
+    are_numbers = all(dtype.kind in "biuf" for dtype in below.dtypes)
+    if len(below) == below.shape[1] and are_numbers:  # without names before the rows
+        named = all(isinstance(name, str) for name in above)
+        return np.asarray(below, np.float64), list(map(str, above)) if named else None
+    if len(above) == below.shape[1]:  # of pandas, with the corner
+        corner = above.pop(0)
+        if not isinstance(corner, str) and not np.isnan(corner):
+            return np.vstack([first, below]).astype(np.float64), None
+    samples = [str(name) for name in below.iloc[:, 0]]
+    names = [str(name) for name in above]
     if len(set(names)) < len(names) or set(names) != set(samples):
         raise InputError(
             f"kernel.files={path} names other samples over its columns than before its rows: give "
             "a square matrix with the same names, each once."
         )
-    return np.asarray(frame.iloc[1:, 1:].set_axis(names, axis=1)[samples], np.float64), samples
+    return np.asarray(below.iloc[:, 1:].set_axis(names, axis=1)[samples], np.float64), samples

@@ -17,7 +17,7 @@ from scipy.io import savemat
 from mklbench.errors import InputError
 from mklbench.experiments.run import Run
 from mklbench.kernels import MatrixDescriptors, MatrixKernels
-from mklbench.kernels.builders.matrix_files import matrices
+from mklbench.kernels.builders.matrix_files import matrices, sample_names
 
 N = 9
 Write = Callable[[Path, dict[str, Any]], None]
@@ -147,10 +147,17 @@ def test_a_table_of_text_is_ordered_by_its_names(tmp_path: Path) -> None:
     K = np.array([[2.0, 0.5, 0.1], [0.5, 3.0, 0.2], [0.1, 0.2, 4.0]])
     frame = pd.DataFrame(K, index=["p", "q", "r"], columns=["p", "q", "r"])
     frame[["r", "p", "q"]].to_csv(tmp_path / "K.tsv", sep="\t")
-    np.savetxt(tmp_path / "plain.csv", K, delimiter=",")
-    for name in ("K.tsv", "plain.csv"):
+    np.savetxt(tmp_path / "plain.csv", K, delimiter=",", header="made")
+    frame.to_csv(tmp_path / "comma.csv", sep=";", decimal=",")
+    frame.to_csv(tmp_path / "above.csv", index=False)
+    pd.DataFrame(K).to_csv(tmp_path / "numbered.csv", index=False)
+    of_r = '"p" "q" "r"\n' + frame.to_csv(sep=" ", header=False)
+    (tmp_path / "r.txt").write_text(of_r)
+    named = {"K.tsv", "comma.csv", "above.csv", "r.txt"}
+    for name in (*named, "plain.csv", "numbered.csv"):
         (found,) = matrices(str(tmp_path / name)).values()
         np.testing.assert_array_equal(found, K)
+        assert sample_names(str(tmp_path / name)) == (["p", "q", "r"] if name in named else None)
     lines = [
         f"{k % 2} 0:{k + 1} " + " ".join(f"{m + 1}:{v}" for m, v in enumerate(row))
         for k, row in enumerate(K)
