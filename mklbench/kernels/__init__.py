@@ -4,22 +4,17 @@ May import `errors` and `validation` only; it is imported by all that computes w
 asks for them here and not in the modules below.
 """
 
-from mklbench.kernels.banks.concatenated import ColumnBank, ConcatenatedBank
-from mklbench.kernels.banks.dense import DenseBank, FunctionBank, NamedFunction
-from mklbench.kernels.banks.features import FeatureBank, LinearBank
+from mklbench.kernels.banks.concatenated import ConcatenatedBank
+from mklbench.kernels.banks.dense import DenseBank
+from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.banks.precomputed import (
-    IndexedBank,
     PrecomputedBank,
 )
-from mklbench.kernels.banks.views import DistanceBank, FeatureView, MatrixView, feature_views
 from mklbench.kernels.banks.wrapped import (
     CentredBank,
-    CombinedKernel,
-    CosineBank,
     KernelSubset,
     ScaledBank,
-    StandardisedBank,
     unit_trace,
 )
 from mklbench.kernels.base import Bank, KernelOperator
@@ -74,27 +69,20 @@ __all__ = [
     "BUILDERS",
     "Bank",
     "CentredBank",
-    "ColumnBank",
     "Combination",
-    "CombinedKernel",
     "ConcatenatedBank",
-    "CosineBank",
     "CrossKernels",
     "DenseBank",
     "Descriptors",
-    "DistanceBank",
     "Family",
     "FamilyBank",
     "FeatureBank",
-    "FeatureView",
     "FittedViews",
-    "FunctionBank",
     "Gaussian",
     "GaussianPolynomials",
     "GeneratedBank",
     "GramStack",
     "Groups",
-    "IndexedBank",
     "IsotropicGaussians",
     "Kernel",
     "KernelBuilder",
@@ -102,11 +90,8 @@ __all__ = [
     "KernelOperator",
     "KernelSubset",
     "Linear",
-    "LinearBank",
     "MatrixDescriptors",
     "MatrixKernels",
-    "MatrixView",
-    "NamedFunction",
     "Normalised",
     "Polynomial",
     "Precomputed",
@@ -114,14 +99,12 @@ __all__ = [
     "ProductGaussians",
     "ScaledBank",
     "Standardised",
-    "StandardisedBank",
     "Views",
     "check_thetas",
     "chi2",
     "cosine",
     "feature_gaussians",
     "feature_pairs",
-    "feature_views",
     "feature_widths",
     "gaussian",
     "gaussian_polynomials",

@@ -131,18 +131,6 @@ class Bank(KernelOperator):
             Where the matrix is written; a new array if not given.
         """
 
-    def accumulate(self, d: ArrayLike, out: Array) -> None:
-        """Add sum_m d_m K_m onto `out`.
-
-        Parameters
-        ----------
-        d : array_like of shape (M,)
-            Weights of the kernels.
-        out : ndarray of shape (n, n)
-            What the combination is added to, in place.
-        """
-        out += self.combine(d)
-
     def quadratic_forms(self, a: ArrayLike) -> Array:
         """Return q (M,) with q_m = a' K_m a.
 

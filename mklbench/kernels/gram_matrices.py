@@ -175,9 +175,9 @@ def pack(gram: Array) -> Array:
     return triangle
 
 
-def unpack(triangle: Array, out: Array, add: bool = False) -> None:
-    """Write the symmetric matrix of `triangle` into `out` (n, n), or add it."""
-    write_lower(lapack.dtpttr(len(out), triangle, uplo="U")[0].T, out, add)
+def unpack(triangle: Array, out: Array) -> None:
+    """Write the symmetric matrix of `triangle` into `out` (n, n)."""
+    write_lower(lapack.dtpttr(len(out), triangle, uplo="U")[0].T, out)
 
 
 def matrices_of(packed: PackedTriangles) -> Iterator[Array]:
@@ -188,18 +188,18 @@ def matrices_of(packed: PackedTriangles) -> Iterator[Array]:
         yield matrix
 
 
-def write_lower(lower: Array, out: Array, add: bool) -> None:
-    """Write the symmetric matrix with this lower triangle into `out` (n, n), or add it.
+def write_lower(lower: Array, out: Array) -> None:
+    """Write the symmetric matrix with this lower triangle into `out` (n, n).
 
-    What `lower` (n, n) holds above its diagonal is not read, but may be overwritten; without `add`,
-    `out` may be `lower` itself.
+    What `lower` (n, n) holds above its diagonal is not read, but may be overwritten; `out` may be
+    `lower` itself.
     """
     for start in range(0, len(out), BLOCK):
         stop = min(start + BLOCK, len(out))
-        write_rows(lower[start:stop, :stop], start, out, add)
+        write_rows(lower[start:stop, :stop], start, out)
 
 
-def write_rows(rows: Array, start: int, out: Array, add: bool) -> None:
+def write_rows(rows: Array, start: int, out: Array) -> None:
     """Write rows of a symmetric matrix, up to their diagonal block, and their mirror image.
 
     Parameters
@@ -208,17 +208,12 @@ def write_rows(rows: Array, start: int, out: Array, add: bool) -> None:
         The rows from `start` on. What is above the diagonal is overwritten, so that the matrix is
         symmetric to the last digit.
     out : ndarray of shape (n, n)
-        Where they are written, or added to what is there.
+        Where they are written.
     """
     stop, corner = start + len(rows), rows[:, start:]
     np.copyto(corner, corner.T, where=~np.tri(len(rows), dtype=bool))
-    here, mirrored = out[start:stop, :stop], out[:start, start:stop]
-    if add:
-        here += rows
-        mirrored += rows[:, :start].T
-    else:
-        here[...] = rows
-        mirrored[...] = rows[:, :start].T
+    out[start:stop, :stop] = rows
+    out[:start, start:stop] = rows[:, :start].T
 
 
 def asymmetry(gram: Array) -> float:

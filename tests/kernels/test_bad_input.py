@@ -19,13 +19,13 @@ from mklbench.errors import InputError
 from mklbench.kernels import (
     Bank,
     Family,
-    IndexedBank,
     KernelOperator,
     MatrixKernels,
     Precomputed,
     PrecomputedBank,
     precomputed,
 )
+from mklbench.kernels.banks.precomputed import IndexedBank
 from mklbench.libsvm import SVM, SVR
 
 N = 12

@@ -16,6 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import kernels
 from mklbench.data.dataset import View
+from mklbench.kernels.banks.dense import FunctionBank, NamedFunction
+from mklbench.kernels.banks.features import LinearBank
+from mklbench.kernels.banks.precomputed import IndexedBank
+from mklbench.kernels.banks.views import DistanceBank, feature_views
+from mklbench.kernels.banks.wrapped import CombinedKernel, CosineBank, StandardisedBank
 from mklbench.kernels.base import Bank, Indices
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.functions import KernelFunction
@@ -212,7 +217,7 @@ def _generated(groups: Sequence[tuple[int, ...]]) -> Callable[[], BankCase]:
 
 def _linear(n_features: int) -> Callable[[], BankCase]:
     return _case(
-        kernels.LinearBank,
+        LinearBank,
         lambda A, B: on_each_feature([dense_polynomial(1, 0.0)], A, B),
         columns=np.resize(np.arange(6), n_features),
     )
@@ -235,7 +240,7 @@ def _dense_list(A: Array, B: Array) -> Array:
 
 
 def _functions_of_pairs(X: Array) -> Bank:
-    return kernels.FunctionBank(X, [kernels.NamedFunction(each, "own") for each in _DENSE])
+    return FunctionBank(X, [NamedFunction(each, "own") for each in _DENSE])
 
 
 _SCALES = np.geomspace(1e-3, 1e3, len(_DENSE))
@@ -261,7 +266,7 @@ def _indexed() -> BankCase:
     stack = _on_all(X, X)
     train, new = np.array([3, 1, 30, 12, 7, 22, 39]), np.array([0, 2, 30])
     return BankCase(
-        kernels.IndexedBank(stack.copy(), train),
+        IndexedBank(stack.copy(), train),
         stack[:, train[:, None], train],
         new,
         stack[:, new[:, None], train],
@@ -328,7 +333,7 @@ def _standardised() -> BankCase:
     X, Z = awkward_features(25)
     centre, spread = X.mean(axis=0), X.std(axis=0)
     spread[1] = np.inf  # the constant feature
-    bank = kernels.StandardisedBank(lambda samples: kernels.DenseBank(samples, _FUNCTIONS), X)
+    bank = StandardisedBank(lambda samples: kernels.DenseBank(samples, _FUNCTIONS), X)
     scaled, new = (X - centre) / spread, (Z - centre) / spread
     return BankCase(bank, _on_all(scaled, scaled), Z, _on_all(new, scaled))
 
@@ -339,7 +344,7 @@ def _combined(how: str, combine: Callable[[Array], Array]) -> Callable[[], BankC
 
     def bank(X: Array) -> Bank:
         each = kernels.FeatureBank(X, functions)
-        return kernels.CombinedKernel(each, how, degree=3, offset=0.5)
+        return CombinedKernel(each, how, degree=3, offset=0.5)
 
     return _case(bank, lambda A, B: combine(on_each_feature(dense, A, B))[None], columns=slice(5))
 
@@ -364,7 +369,7 @@ def _descriptors() -> BankCase:
         )
         for of in (within, view_distances(X, Z, X[:, 3:].std(axis=0)))
     ]
-    bank = kernels.DistanceBank(X, kernels.feature_views(X, views), (0.1, 2.0))
+    bank = DistanceBank(X, feature_views(X, views), (0.1, 2.0))
     return BankCase(bank, stacks[0], Z, stacks[1])
 
 
@@ -397,11 +402,9 @@ BANK_CASES: dict[str, Callable[[], BankCase]] = {
         [0, 2, 3, 4],
     ),
     # Gaussians, which it leaves alone, and the linear kernel with samples at its origin.
-    "cosine": _changed(
-        lambda X: kernels.CosineBank(kernels.FeatureBank(X, _FUNCTIONS)), _on_each, _cosine
-    ),
+    "cosine": _changed(lambda X: CosineBank(kernels.FeatureBank(X, _FUNCTIONS)), _on_each, _cosine),
     "centred, then cosine": _changed(
-        lambda X: kernels.CosineBank(kernels.CentredBank(kernels.DenseBank(X, _FUNCTIONS))),
+        lambda X: CosineBank(kernels.CentredBank(kernels.DenseBank(X, _FUNCTIONS))),
         _on_all,
         lambda whole, n: _cosine(_centred(whole, n), n),
         slice(5),

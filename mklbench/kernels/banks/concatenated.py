@@ -91,13 +91,8 @@ class ConcatenatedBank(Bank):
         (first, part), *others = active
         combined = first.combine(part, out)
         for bank, part in others:
-            bank.accumulate(part, combined)
+            combined += bank.combine(part)
         return combined
-
-    def accumulate(self, d: ArrayLike, out: Array) -> None:
-        for bank, part in self._parts(d):
-            if part.any():
-                bank.accumulate(part, out)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         return np.concatenate([bank.quadratic_forms(a) for bank in self._banks])

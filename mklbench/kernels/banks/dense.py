@@ -115,6 +115,7 @@ class StackedBank(Bank):
     """The operations on Gram matrices stored as packed lower triangles, M n (n + 1) / 2 numbers.
 
     All passes are bound by memory, and so take half the time they take on the stack (M, n, n).
+    Subclasses may form the matrices when they are first asked for.
     """
 
     def __init__(self, grams: PackedTriangles, groups: GroupLists | None = None) -> None:
@@ -125,11 +126,8 @@ class StackedBank(Bank):
 
     @cached_property
     def _grams(self) -> PackedTriangles:
-        """The Gram matrices; subclasses may form them when they are first asked for."""
-        raise InputError(
-            f"{type(self).__name__} was taken for predictions and has no Gram matrix of its "
-            "samples: call take(rows) without kernels."
-        )
+        """The Gram matrices, where a subclass forms them when they are first asked for."""
+        raise NotImplementedError
 
     def _copied(self, rows: Indices, kernels: Indices | None) -> Self:
         """Return a copy for `take`, whose Gram matrices are those of the rows if all are kept."""
@@ -162,9 +160,6 @@ class StackedBank(Bank):
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
         unpack(self._grams.combination(self._check_weights(d)), combined)
         return combined
-
-    def accumulate(self, d: ArrayLike, out: Array) -> None:
-        unpack(self._grams.combination(self._check_weights(d)), out, add=True)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         return self._grams.quadratic_forms(self._check_coefficients(a))
@@ -226,11 +221,6 @@ class FunctionBank(StackedBank):
     def _grams(self) -> PackedTriangles:
         grams = self._blocks(np.arange(self.n_kernels))
         return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
-
-    @property
-    def grams(self) -> PackedTriangles:
-        """The packed Gram matrices."""
-        return self._grams
 
     def cross(self, weights: ArrayLike, Z: Any) -> Array:
         d, samples = self._check_weights(weights), self._new(Z)

@@ -121,8 +121,8 @@ class FeatureFactors:
             np.dot(self._cores[j][k] @ (basis @ a), basis, out=row)
         return rows
 
-    def combine(self, weights: Array, out: Array, add: bool = False) -> None:
-        """Write sum_m weights_m K_m into `out` (n, n), or add it."""
+    def combine(self, weights: Array, out: Array) -> None:
+        """Write sum_m weights_m K_m into `out` (n, n)."""
         right, left = [self._bases[:0]], [self._bases[:0]]
         by_feature = weights.reshape(len(self._cores), -1)
         for own, cores, some in zip(self._rows, self._cores, by_feature, strict=True):
@@ -132,7 +132,7 @@ class FeatureFactors:
         A, B = np.vstack(left), np.vstack(right)
         for start in range(0, len(out), _ROWS):
             stop = min(start + _ROWS, len(out))
-            write_rows(A[:, start:stop].T @ B[:, :stop], start, out, add)
+            write_rows(A[:, start:stop].T @ B[:, :stop], start, out)
 
     def inner_products_with(self, K: Array) -> Array:
         """Return <K_m, K>_F (M,) for a symmetric matrix `K` (n, n)."""
@@ -218,9 +218,6 @@ class FeatureBank(Bank):
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
         self._factors.combine(self._check_weights(d), combined)
         return combined
-
-    def accumulate(self, d: ArrayLike, out: Array) -> None:
-        self._factors.combine(self._check_weights(d), out, add=True)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         return self._factors.quadratic_forms(self._check_coefficients(a))
@@ -333,11 +330,8 @@ class LinearBank(Bank):
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         lower = self._lower(d)
         combined = lower if out is None else out
-        write_lower(lower, combined, add=False)
+        write_lower(lower, combined)
         return combined
-
-    def accumulate(self, d: ArrayLike, out: Array) -> None:
-        write_lower(self._lower(d), out, add=True)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         return np.square(self._columns @ self._check_coefficients(a))

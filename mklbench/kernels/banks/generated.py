@@ -198,11 +198,20 @@ class GeneratedBank(Bank):
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
-        self._combine(self._check_weights(d), combined, add=False)
+        by_group = self._check_weights(d).reshape(len(self._groups), -1)
+        in_use = np.flatnonzero(by_group.any(axis=1)).tolist()
+        active = [(g, *self._widths.weighted(by_group[g])) for g in in_use]
+        for part in self._row_blocks():
+            rows = np.zeros((part.stop - part.start, part.stop))
+            values = np.empty_like(rows)
+            for g, gammas, shares in active:
+                distances = self._distances(g, self._X[part], self._X[: part.stop])
+                for gamma, share in zip(gammas.tolist(), shares.tolist(), strict=True):
+                    Gaussian(gamma).of_distances(distances, out=values)
+                    values *= share
+                    rows += values
+            write_rows(rows, part.start, combined)
         return combined
-
-    def accumulate(self, d: ArrayLike, out: Array) -> None:
-        self._combine(self._check_weights(d), out, add=True)
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
         vector = self._check_coefficients(a)
@@ -298,22 +307,6 @@ class GeneratedBank(Bank):
         size = max(8, _AT_ONCE // 2 // self.n_samples)
         for start in range(0, self.n_samples, size):
             yield slice(start, min(start + size, self.n_samples))
-
-    def _combine(self, weights: Array, out: Array, add: bool) -> None:
-        """Write sum_m weights_m K_m into `out` (n, n), or add it."""
-        by_group = weights.reshape(len(self._groups), -1)
-        in_use = np.flatnonzero(by_group.any(axis=1)).tolist()
-        active = [(g, *self._widths.weighted(by_group[g])) for g in in_use]
-        for part in self._row_blocks():
-            rows = np.zeros((part.stop - part.start, part.stop))
-            values = np.empty_like(rows)
-            for g, gammas, shares in active:
-                distances = self._distances(g, self._X[part], self._X[: part.stop])
-                for gamma, share in zip(gammas.tolist(), shares.tolist(), strict=True):
-                    Gaussian(gamma).of_distances(distances, out=values)
-                    values *= share
-                    rows += values
-            write_rows(rows, part.start, out, add)
 
     def _condensed(self, g: int, X: Array, a: Array) -> tuple[Array, Array]:
         """Return the distances of points in group g, and coefficients of the same forms there.

@@ -54,12 +54,8 @@ class PrecomputedBank(StackedBank):
         groups: GroupLists | None = None,
         make_psd: MakePSD | None = None,
     ) -> None:
-        stack, maps = gram_stack(K), []
-        if make_psd is not None:
-            check_make_psd(make_psd)
-            mended = [made_definite(check_gram(m, gram), make_psd) for m, gram in enumerate(stack)]
-            stack, maps = np.array([gram for gram, _ in mended]), [mapping for _, mapping in mended]
-        super().__init__(pack_stack(stack), groups)
+        grams, maps = pack_stack(K, make_psd)
+        super().__init__(grams, groups)
         check_groups(groups, self.n_kernels)
         # How many kernels and samples there were, and which of them are left.
         self._given = self.n_kernels, self.n_samples
@@ -133,7 +129,7 @@ class IndexedBank(StackedBank):
         groups: GroupLists | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        self._whole = K if isinstance(K, PackedTriangles) else pack_stack(K)
+        self._whole = K if isinstance(K, PackedTriangles) else pack_stack(K)[0]
         check_groups(groups, len(self._whole))
         self._rows = check_rows(rows, self._whole.n_samples)
         self._names = names
@@ -174,8 +170,10 @@ class IndexedBank(StackedBank):
         return super().kernel_names(columns) if self._names is None else tuple(self._names)
 
 
-def pack_stack(K: ArrayLike, make_psd: MakePSD | None = None) -> PackedTriangles:
-    """Return the lower triangles of a stack (M, n, n), checked and packed in one pass.
+def pack_stack(
+    K: ArrayLike, make_psd: MakePSD | None = None
+) -> tuple[PackedTriangles, list[Array | None]]:
+    """Return what `pack_grams` does of a stack (M, n, n).
 
     Raises
     ------
@@ -198,27 +196,27 @@ def gram_stack(K: ArrayLike) -> Array:
 
 def pack_grams(
     n_samples: int, grams: Iterable[Array], n_grams: int, make_psd: MakePSD | None = None
-) -> PackedTriangles:
+) -> tuple[PackedTriangles, list[Array | None]]:
     """Return Gram matrices (n, n) packed and checked, of which one at a time need exist.
 
-    With `make_psd` they are made positive semidefinite (`mklbench.kernels.gram_matrices`).
+    With `make_psd` they are made positive semidefinite; beside them is what maps cross Gram
+    matrices then (`mklbench.kernels.gram_matrices.made_definite`).
 
     Raises
     ------
     InputError
         If one is not finite or not symmetric.
     """
-    checked = (check_gram(m, gram) for m, gram in enumerate(grams))
     if make_psd is not None:
-        how = check_make_psd(make_psd)
-        checked = (made_definite(gram, how)[0] for gram in checked)
-    return PackedTriangles.of(n_samples, checked, n_grams)
-
-
-def check_make_psd(make_psd: MakePSD) -> MakePSD:
-    """Return `make_psd` if it is known."""
-    check_choice("make_psd", make_psd, get_args(MakePSD))
-    return make_psd
+        check_choice("make_psd", make_psd, get_args(MakePSD))
+    packed, maps = PackedTriangles(n_samples, n_grams), []
+    for m, gram in enumerate(grams):
+        checked, mapping = check_gram(m, gram), None
+        if make_psd is not None:
+            checked, mapping = made_definite(checked, make_psd)
+        packed.append(checked)
+        maps.append(mapping)
+    return packed, maps
 
 
 def check_gram(m: int, gram: Array) -> Array:

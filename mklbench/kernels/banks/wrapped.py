@@ -66,9 +66,6 @@ class WrappedBank(Bank):
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         return self._bank.combine(self._inner(d), out)
 
-    def accumulate(self, d: ArrayLike, out: Array) -> None:
-        self._bank.accumulate(self._inner(d), out)
-
     def quadratic_forms(self, a: ArrayLike) -> Array:
         return self._outer(self._bank.quadratic_forms(a))
 

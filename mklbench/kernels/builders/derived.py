@@ -242,7 +242,7 @@ class Standardised(_MadeFrom):
     ----------
     base : str or KernelBuilder, default="gaussian"
         Name of a builder of a bank (`mklbench.kernels.BUILDERS`), or "views" or "descriptors"
-        (`Descriptors`), or a builder itself, not one that takes row numbers.
+        (`Descriptors`), or a builder itself; not one of Gram matrices, which have no features.
     options : mapping of str to object or None, default=None
         Keyword arguments of the builder that is named; for "precomputed" those of
         `Precomputed`, the file ``K`` among them.
@@ -250,18 +250,13 @@ class Standardised(_MadeFrom):
     Raises
     ------
     InputError
-        If the base is not known, does not have such options, or takes row numbers.
+        If the base is not known, or does not have such options.
     """
 
     def __init__(
         self, base: str | KernelBuilder = "gaussian", options: Mapping[str, Any] | None = None
     ) -> None:
         super().__init__(base, options)
-        if self.takes_rows:
-            raise InputError(
-                "kernel=standardised scales features, and Gram matrices have none: choose another "
-                "base, or kernel=normalised."
-            )
 
     def memory(self, shape: Shape) -> Memory:
         """Return what the bank needs.

@@ -69,7 +69,7 @@ class CallableBuilder:
         """Return the bank on the training samples `X` (n, d)."""
         named = NamedFunction(self._function, shown(self._function))
         bank = FunctionBank(X, [named])
-        check_definite(matrices_of(bank.grams), [named.name], "or choose another function")
+        check_definite(matrices_of(bank._grams), [named.name], "or choose another function")
         return bank
 
 

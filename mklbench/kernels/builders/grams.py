@@ -399,7 +399,7 @@ class Precomputed:
             stack, _ = training_stack(given, stack.shape[1])
         given.check_finite(stack)
         with columns_called(None, given.kernels):
-            whole = pack_stack(stack[None] if stack.ndim == 2 else stack, make_psd)
+            whole, _ = pack_stack(stack[None] if stack.ndim == 2 else stack, make_psd)
             if make_psd is None:
                 check_definite(matrices_of(whole))
         self._keep(whole, groups, given.kernels)

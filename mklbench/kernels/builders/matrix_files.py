@@ -232,7 +232,7 @@ def _grams(
     called, short, found, by_file = _all_of(files, names)
     n, n_grams = len(found[0]), len(found)
     # Each matrix is let go when it is packed.
-    packed = pack_grams(n, (found.pop(0) for _ in range(n_grams)), n_grams, make_psd)
+    packed, _ = pack_grams(n, (found.pop(0) for _ in range(n_grams)), n_grams, make_psd)
     if make_psd is None:
         check_definite(matrices_of(packed), called, "or set kernel.make_psd to clip, shift or flip")
     return packed, by_file, short
@@ -250,7 +250,8 @@ def _all_of(
         of_file = matrices(path, names)
         by_file.append(list(range(len(found), len(found) + len(of_file))))
         called += [f"kernel.files={path}: {name}" for name in of_file]
-        short += [_short(path, name, len(files) > 1) for name in of_file]
+        file = f"{Path(path).name}: " if len(files) > 1 else ""
+        short += [f"{file}{name}" for name in of_file]
         found += of_file.values()
     for name, matrix in zip(called, found, strict=True):
         if matrix.shape != found[0].shape:
@@ -259,19 +260,6 @@ def _all_of(
                 f"matrices must be on the same."
             )
     return called, short, found, by_file
-
-
-def _short(path: str, name: str, of_several: bool) -> str:
-    """Return the name of a kernel: that of its variable, "KH, matrix 3", and of its file if needed.
-
-    An array that has no name has that of its file.
-    """
-    file = Path(path).name
-    if name == _SINGLE:
-        return file
-    if path.endswith(".npy"):
-        return f"{file}{name.removeprefix(_STACK)}"
-    return f"{file}: {name}" if of_several else name
 
 
 def _chosen(arrays: Mapping[str, NDArray[Any] | None], path: str) -> list[str]:

@@ -16,13 +16,13 @@ from mklbench.kernels import (
     ConcatenatedBank,
     DenseBank,
     FeatureBank,
-    IndexedBank,
     Precomputed,
     PrecomputedBank,
     feature_gaussians,
     linear_features,
     precomputed,
 )
+from mklbench.kernels.banks.precomputed import IndexedBank
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from numpy.testing import assert_allclose
 
 from mklbench.data.dataset import View
 from mklbench.errors import InputError
-from mklbench.kernels import Descriptors, DistanceBank, FeatureView, feature_views
+from mklbench.kernels import Descriptors
+from mklbench.kernels.banks.views import DistanceBank, FeatureView, feature_views
 
 VIEWS = (View("colour", 0, 4, "chi2"), View("shape", 4, 6))
 

@@ -183,15 +183,15 @@ class TestNames:
         assert alone == [
             ("KH, matrix 0", "KH, matrix 1"),
             ("rbf", "linear"),
-            ("one.npy",),
-            ("stack.npy, matrix 0", "stack.npy, matrix 1"),
+            ("matrix 0",),
+            ("K, matrix 0", "K, matrix 1"),
         ]
         together = MatrixKernels(files)(np.arange(5))
         assert together.kernel_names()[1:5] == (
             "mkl.mat: KH, matrix 1",
             "two.npz: rbf",
             "two.npz: linear",
-            "one.npy",
+            "one.npy: matrix 0",
         )
         assert together.take([0, 2, 3]).kernel_names() == together.kernel_names()
         chosen = MatrixKernels(files[1], array=["linear"])(np.arange(5))
