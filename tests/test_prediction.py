@@ -27,7 +27,6 @@ from mklbench.kernels import (
     BUILDERS,
     Bank,
     CentredBank,
-    CosineBank,
     Family,
     KernelOperator,
     KernelSubset,
@@ -38,6 +37,7 @@ from mklbench.kernels import (
     gaussians,
     resolve,
 )
+from mklbench.kernels.banks.wrapped import CosineBank
 from mklbench.kernels.base import Array
 from mklbench.prediction import DecisionFunction
 from mklbench.solution import Solution

@@ -12,8 +12,6 @@ the differences: a prediction is of one sample, whatever else is predicted besid
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,27 +27,12 @@ _LOWEST_EXPONENT = -60.0
 _TOO_FAR = 1e3
 
 
-class Centre(NamedTuple):
-    """Where samples are shifted to the origin.
-
-    Attributes
-    ----------
-    point : ndarray of shape (d,)
-        The mean of the samples; their median, feature by feature, if that is off.
-    is_off : bool
-        Whether a few samples lie so far out that the mean is far from all others. Distances
-        are then to be formed from differences.
-    """
-
-    point: Array
-    is_off: bool
-
-
-def centre_of(X: Array) -> Centre:
-    """Return the centre of the samples `X` (n, d).
+def centre_of(X: Array) -> tuple[Array, bool]:
+    """Return the centre (d,) of the samples `X` (n, d), and whether their mean is off.
 
     The mean is off where it is more than a thousand times as far from the median as half of the
-    samples are, samples at the median itself not counted.
+    samples are, samples at the median itself not counted: a few lie far out. Then the centre is the
+    median, and distances are to be formed from differences.
     """
     mean, middle = X.mean(axis=0), len(X) // 2
     columns = X.T.copy()
@@ -58,7 +41,7 @@ def centre_of(X: Array) -> Centre:
     deviations = np.abs(np.subtract(X.T, median[:, None], out=columns), out=columns)
     radii = np.sqrt(np.einsum("mi,mi->i", deviations, deviations))
     is_off = bool(np.linalg.norm(mean - median) > _TOO_FAR * _usual(radii))
-    return Centre(median if is_off else mean, is_off)
+    return median if is_off else mean, is_off
 
 
 def _usual(radii: Array) -> float:
@@ -81,10 +64,8 @@ def squared_distances(X: Array, Z: Array) -> Array:
             return np.multiply(differences, differences, out=differences)
     if Z is not X:
         return distances_of_differences(X, Z)
-    centre = centre_of(X)
-    if centre.is_off:
-        return distances_of_differences(X, X)
-    return centred_squared_distances(X - centre.point)
+    centre, is_off = centre_of(X)
+    return distances_of_differences(X, X) if is_off else centred_squared_distances(X - centre)
 
 
 def centred_squared_distances(X: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import Family
-from mklbench.kernels.cross import CrossKernels
+from mklbench.kernels.cross import CrossKernels, weighted_sum
 from mklbench.kernels.gram_matrices import PackedTriangles
 
 
@@ -101,7 +101,9 @@ def check_thetas(family: Family, thetas: ArrayLike) -> Array:
 
 def combined_cross(family: CrossKernels, weights: Array, thetas: Array, Z: ArrayLike) -> Array:
     """Return sum_k weights_k K_thetas_k (n_z, n) between new samples `Z` and the training ones."""
-    return _combined(lambda theta: family.cross(theta, Z), weights, thetas)
+    used = np.flatnonzero(weights)
+    blocks = (family.cross(thetas[k], Z) for k in used)
+    return weighted_sum(weights[used], blocks, (np.shape(Z)[0], family.n_samples))
 
 
 def mixture_outputs(
@@ -152,16 +154,7 @@ def training_outputs(
     support = np.flatnonzero(dual_coef)
     samples = family.samples if rows is None else family.samples[rows]
     machine = family.take(support)
-    combined = _combined(lambda theta: machine.between(theta, samples), weights, thetas)
-    return combined @ dual_coef[support]
-
-
-def _combined(block: Callable[[Array], Array], weights: Array, thetas: Array) -> Array:
-    """Return sum_k weights_k block(thetas_k); without any weight the block is computed, too."""
     used = np.flatnonzero(weights)
-    if not len(used):
-        return 0.0 * block(thetas[0])
-    combined = weights[used[0]] * block(thetas[used[0]])
-    for k in used[1:]:
-        combined += weights[k] * block(thetas[k])
-    return combined
+    blocks = (machine.between(thetas[k], samples) for k in used)
+    combined = weighted_sum(weights[used], blocks, (len(samples), len(support)))
+    return combined @ dual_coef[support]

@@ -821,16 +821,6 @@ def _few_values(column: Array, most: float) -> Array | None:
     return values if len(values) <= most else None
 
 
-@dataclass(frozen=True, eq=False)
-class _Itself(Basis):
-    """The rows of the identity, at samples (n, 1) that are row numbers."""
-
-    rank: int
-
-    def __call__(self, X: Array) -> Array:
-        return np.eye(self.rank)[X[:, 0].astype(np.intp)]
-
-
 def gram_factors(grams: Array) -> RowFactors:
     """Return Gram matrices as factors whose columns are the samples: K_m = 1 K_m 1'.
 
@@ -842,5 +832,5 @@ def gram_factors(grams: Array) -> RowFactors:
         The matrices.
     """
     k, n, _ = grams.shape
-    rows = np.arange(n, dtype=np.float64)[:, None]
-    return RowFactors(rows, [Part(_Itself(n), grams, np.arange(k))])
+    rows = np.arange(n, dtype=np.float64)
+    return RowFactors(rows[:, None], [Part(Values(0, rows), grams, np.arange(k))])

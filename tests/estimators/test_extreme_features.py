@@ -135,6 +135,7 @@ def test_distances_of_any_numbers(X: Array, Z: Array) -> None:
     assert not np.isnan(between).any()
     for i, row in enumerate(Z):
         np.testing.assert_array_equal(squared_distances(row[None], X), between[[i]])
+    X = np.clip(X, -1e50, 1e50)  # larger training samples are refused
     within = squared_distances(X, X)
     assert not np.isnan(within).any()
     np.testing.assert_allclose(within, within.T, rtol=1e-14)
@@ -144,8 +145,8 @@ def test_distances_of_any_numbers(X: Array, Z: Array) -> None:
 @settings(derandomize=True, max_examples=60, deadline=None)
 @given(X=matrices(6, 2))
 def test_centres_of_any_numbers(X: Array) -> None:
-    centre = centre_of(np.clip(X, -1e100, 1e100))
-    assert np.isfinite(centre.point).all()
+    centre, _ = centre_of(np.clip(X, -1e50, 1e50))
+    assert np.isfinite(centre).all()
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)
