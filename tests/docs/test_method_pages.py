@@ -127,16 +127,6 @@ def test_every_method_has_a_page_with_all_parts(extensions: SimpleNamespace, rec
         assert f"`mklbench run algo={name}" in page or f"run algo={name}" in page
 
 
-def test_numbers_with_their_spread_stay_on_one_line(
-    extensions: SimpleNamespace, records: Any
-) -> None:
-    for name in extensions.pages.methods():
-        assert " ±" not in extensions.pages.method(name, records)
-    shown = extensions.pages.accuracy(records, "mkl", "sonar")
-    assert re.fullmatch(r"\d+\.\d\u00a0±\u00a0\d+\.\d", shown)
-    assert shown.replace("\u00a0", " ") in TABLE
-
-
 def test_fits_that_ended_early_are_those_of_the_tables(records: Any) -> None:
     ended = re.findall(r"(\d+) of [\d,]+ fits ended before their stopping rule", TABLE)
     counts = [

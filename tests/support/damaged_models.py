@@ -55,9 +55,6 @@ def _of_absent_class(model: Any, ending: str) -> bytes:
 
 DAMAGES: dict[str, Callable[[Any, str], bytes]] = {
     "empty": lambda model, ending: b"",
-    "cut at 10": lambda model, ending: _dumped(model, ending)[:10],
-    "cut in half": lambda model, ending: _dumped(model, ending)[: len(_dumped(model, ending)) // 2],
-    "cut by 5": lambda model, ending: _dumped(model, ending)[:-5],
     "text": lambda model, ending: b"size,colour\n1,red\n",
     "html": lambda model, ending: b"<!DOCTYPE html><title>404</title>",
     "a dict": lambda model, ending: _dumped({"C": 1.0}, ending),
