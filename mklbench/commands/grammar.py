@@ -53,11 +53,10 @@ def _store(directory: str) -> Any:
     return Store(directory)
 
 
-_AS_FOR_RUN = "as for mklbench run"
 _POSITION = ("--row", "--column", "--protocol")
 # What several commands take.
 _SHARED: dict[str, dict[str, Any]] = {
-    "overrides": {"nargs": "*", "metavar": "OVERRIDE", "help": _AS_FOR_RUN},
+    "overrides": {"nargs": "*", "metavar": "OVERRIDE", "help": "as for mklbench run"},
     "--row": {"metavar": "NAME", "help": "only this data set, by its name or label"},
     "--column": {"metavar": "NAME", "help": "only this method, by its name or label"},
     "--protocol": {"metavar": "NAME", "help": "only this protocol, by its name or label"},
@@ -138,7 +137,9 @@ def _of_runs(add: Add) -> None:
     takes = add("status", "status.status", summary)
     takes.share("--results-dir")
     takes = add("redo", "redo.redo", "forget a run or a split, so that it is run again")
-    takes.add_argument("overrides", nargs="+", metavar="OVERRIDE", help=_AS_FOR_RUN)
+    takes.add_argument(
+        "overrides", nargs="+", metavar="OVERRIDE", help="of the run, with results_dir="
+    )
     _flag(takes, "-m --multirun", "the overrides are those of a sweep", dest="sweep")
     takes.add_argument(
         "--split", dest="splits", action="append", default=[], metavar="N",

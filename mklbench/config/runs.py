@@ -13,15 +13,16 @@ from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
 from mklbench.config.callables import arguments, check_arguments
 from mklbench.config.schemas import (
     GROUPS,
+    OptionWhere,
     RunConfig,
     RunOptions,
     SearchConfig,
     SplitConfig,
-    checked,
     scorers,
 )
 from mklbench.errors import InputError, first_line, hint
 from mklbench.grids import first_values
+from mklbench.reader import read
 
 
 def run_config(composed: DictConfig | Mapping[str, Any], by_hand: Iterable[str] = ()) -> RunConfig:
@@ -66,7 +67,7 @@ def checked_groups(resolved: dict[str, Any], by_hand: Iterable[str] = ()) -> Run
             raise InputError(f"{group}.name={name} is not accepted: it must be a text.")
     for group in ("algo", "kernel"):
         check_arguments(group, groups[group], arguments(groups[group]))
-    sought = checked("search", SearchConfig, search)
+    sought = read(SearchConfig, search, OptionWhere(("search",)))
     for path, values in sought.grid.items():
         group, _, name = path.partition(".")
         for value in first_values(values):
@@ -84,7 +85,7 @@ def checked_groups(resolved: dict[str, Any], by_hand: Iterable[str] = ()) -> Run
     changed = {f"algo.{name}": value for name, value in fits.items() if algo.get(name) != value}
     if sought.tol is not None:
         check_arguments("algo", algo, {"tol": sought.tol})
-    split = checked("split", SplitConfig, groups["split"])
+    split = read(SplitConfig, groups["split"], OptionWhere(("split",)))
     metrics = tuple(scorers(groups["metrics"]))
     return RunConfig(algo, kernel, data, split, replace(sought, fits=changed or None), metrics)
 
@@ -118,7 +119,7 @@ def run_options(composed: DictConfig) -> RunOptions:
             raise InputError(f"{key!s} is not known: {hint(str(key), known)}.")
     values = {key: _plain(composed, key) for key in options if key in composed}
     values["executor"] = _group(composed, "executor")
-    return checked("", RunOptions, values)
+    return read(RunOptions, values, OptionWhere(()))
 
 
 def _group(config: DictConfig, group: str) -> dict[str, Any]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from mklbench.data.preprocessing import ScalingName
 from mklbench.data.schema import Whole
 from mklbench.errors import InputError
 from mklbench.grids import AUTO, are_numbers
-from mklbench.reader import Rule, Where, flag, read
+from mklbench.reader import Rule, Where, flag
 
 # The config groups of a run.
 GROUPS = ("algo", "kernel", "data", "split", "search")
@@ -68,7 +68,7 @@ class OptionWhere(Where):
     }
 
     def __str__(self) -> str:
-        return ".".join(part for part in self.parts if part)
+        return ".".join(self.parts)
 
 
 def _scorer(found: Any, where: Where) -> str:
@@ -82,9 +82,6 @@ def _score(option: str, name: str, known: tuple[str, ...]) -> str:
     from mklbench.scoring import check_name
 
     return check_name(option, name, known)
-
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -253,17 +250,6 @@ class RunConfig:
             is_mapping = isinstance(node, Mapping)
             changed[group] = {**node, name: new} if is_mapping else replace(node, **{name: new})
         return RunConfig(**changed)
-
-
-def checked(group: str, schema: type[T], values: Mapping[str, Any]) -> T:
-    """Return an instance of `schema` holding `values` in its types, checked.
-
-    Raises
-    ------
-    InputError
-        For an unknown key (with the nearest names), a wrong type or a value out of range.
-    """
-    return read(schema, values, OptionWhere((group,)))
 
 
 def scorers(found: Any) -> list[str]:

@@ -138,14 +138,6 @@ def test_damaged_files_count_as_missing(
     assert status(capsys)[0] == {run.directory_name: (4, 3, 0, 0, 1)}
 
 
-def test_more_splits_are_asked_for(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    store.describe(tiny_run())
-    more = tiny_run("split.n_splits=6")
-    store.describe(more)
-    store.describe(tiny_run("split.n_splits=2"))
-    assert status(capsys)[0] == {named(more): (6, 0, 0, 0, 6)}
-
-
 def test_a_run_is_forgotten_with_its_selections(
     store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
