@@ -60,10 +60,12 @@ def read(content: bytes, place: str) -> dict[str, Any]:
     MissingExtraError
         It is of version 7.3, and h5py is not installed.
     """
+    is_hdf5 = _is_hdf5(content)
+    asked = f"{place}, a MATLAB file of version 7.3,"
+    if is_hdf5 and (absent := missing("files", asked, only="h5py")):
+        raise MissingExtraError(absent)
     try:
-        if _is_hdf5(content):
-            if absent := missing("files", f"{place}, a MATLAB file of version 7.3,", only="h5py"):
-                raise MissingExtraError(absent)
+        if is_hdf5:
             import h5py
 
             with h5py.File(io.BytesIO(content), "r") as file:
@@ -72,8 +74,6 @@ def read(content: bytes, place: str) -> dict[str, Any]:
         from scipy.io import loadmat
 
         found = loadmat(io.BytesIO(content))
-    except MissingExtraError:
-        raise
     except Exception as error:  # a damaged file makes the readers raise almost anything
         raise DamagedMatError(first_line(error)) from error
     named = {name: value for name, value in found.items() if not name.startswith("__")}

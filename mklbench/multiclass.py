@@ -68,11 +68,11 @@ def fit(
     positives = [1] if n_classes == 2 else range(n_classes)
     labels = [np.where(classes == code, 1.0, -1.0) for code in positives]
     if starts is None:
-        return [checked(solve(operator, y), solve, operator) for y in labels]
-    return [
-        checked(solve(operator, y, start=start), solve, operator)
-        for y, start in zip(labels, starts, strict=True)
-    ]
+        found = [solve(operator, y) for y in labels]
+    else:
+        pairs = zip(labels, starts, strict=True)
+        found = [solve(operator, y, start=start) for y, start in pairs]
+    return [checked(solution, solve, operator) for solution in found]
 
 
 def checked(found: Any, solve: Solver, operator: KernelOperator) -> Solution:
@@ -134,7 +134,7 @@ def decision_function(
         If `Z` is not as the operator takes it, or so large that its kernel values overflow.
     """
     kernels, machines = on_nodes(operator, solutions)
-    return decided(kernels, machines, Z, max(1, _CROSS // (8 * kernels.n_samples)))
+    return decided(kernels, machines, Z, _CROSS)
 
 
 def on_nodes(
@@ -154,16 +154,15 @@ def on_nodes(
     if not isinstance(operator, Bank) or all(s.expansion is None for s in solutions):
         return operator, list(solutions)
     factors = operator.row_factors()
-    if factors is None:
-        raise ValueError("a solution with an expansion is of a bank with factors")
+    assert factors is not None, "a solution with an expansion is of a bank with factors"
     found = [(s, s.expansion) for s in solutions if s.expansion is not None]
     return factors.cross, [replace(s, dual_coef=e, expansion=None) for s, e in found]
 
 
 def decided(
-    kernels: CrossKernels, machines: Sequence[Solution], Z: ArrayLike | Views, rows: int
+    kernels: CrossKernels, machines: Sequence[Solution], Z: ArrayLike | Views, n_bytes: int
 ) -> Array:
-    """Return the decision values of new samples, so many of which are looked at together.
+    """Return the decision values of new samples, which are looked at in blocks.
 
     Parameters
     ----------
@@ -173,8 +172,8 @@ def decided(
         One a binary problem, as `on_nodes` returns them.
     Z : Views or array_like of shape (n_z, d), (n_z,) or (M, n_z, n)
         New samples: features, row numbers, or cross Gram matrices.
-    rows : int
-        Maximum number at once, >= 1.
+    n_bytes : int
+        What the samples of a block, or the kernel between these and the others, may take.
 
     Raises
     ------
@@ -184,6 +183,8 @@ def decided(
     samples = Z if isinstance(Z, Views) else np.asarray(Z)
     is_stack = samples.ndim == 3  # of cross Gram matrices (M, n_z, n)
     n_new = samples.shape[1 if is_stack else 0] if samples.ndim else 1
+    width = samples.shape[-1] if samples.ndim > 1 else 1
+    rows = max(1, n_bytes // (8 * max(1, width, kernels.n_samples)))
     blocks: list[Any] = [samples]
     if n_new > rows:
         parts = np.array_split(np.arange(n_new), -(-n_new // rows))

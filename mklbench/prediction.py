@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from mklbench import multiclass
 from mklbench.errors import InputError
-from mklbench.kernels import CrossKernels, Family, KernelOperator, Views
+from mklbench.kernels import CrossKernels, Family, KernelOperator
 from mklbench.kernels.mixtures import combined_cross
 from mklbench.solution import Solution
 
@@ -62,7 +62,7 @@ class DecisionFunction:
         kernels_on_nodes, on_nodes = multiclass.on_nodes(operator, solutions)
         if kernels_on_nodes is not operator:
             return cls(kernels_on_nodes, [replace(solution, history=[]) for solution in on_nodes])
-        rows = _in_use([machine.dual_coef for machine in _all_single(solutions)])
+        rows = _in_use([machine.dual_coef for machine in _single(solutions)])
         kept = operator.take(rows, _kept_kernels(operator, solutions))
         kernels = None if isinstance(operator, Family) else kernels_in_use(solutions)
         return cls(kept, [_reduced(solution, rows, kernels) for solution in solutions])
@@ -82,10 +82,7 @@ class DecisionFunction:
         InputError
             If `Z` is not as the operator took it, or so large that its kernel values overflow.
         """
-        samples = Z if isinstance(Z, Views) else np.asarray(Z)
-        given = samples.shape[-1] if samples.ndim > 1 else 1
-        rows = _BLOCK // (8 * max(1, given, self.kernels.n_samples))
-        return multiclass.decided(self.kernels, self.machines, samples, max(1, rows))
+        return multiclass.decided(self.kernels, self.machines, Z, _BLOCK)
 
     def n_bytes(self) -> int:
         """Return the size of its pickle, in bytes."""
@@ -172,7 +169,7 @@ def kernels_in_use(solutions: Sequence[Solution]) -> Indices:
     solutions : sequence of Solution
         One a binary problem.
     """
-    return _in_use([machine.weights for machine in _all_single(solutions)])
+    return _in_use([machine.weights for machine in _single(solutions)])
 
 
 def _kept_kernels(operator: KernelOperator, solutions: Sequence[Solution]) -> Indices:
@@ -181,16 +178,10 @@ def _kept_kernels(operator: KernelOperator, solutions: Sequence[Solution]) -> In
     return np.arange(operator.n_kernels) if is_family else kernels_in_use(solutions)
 
 
-def _all_single(solutions: Sequence[Solution]) -> list[Solution]:
-    return [machine for solution in solutions for machine in _single(solution)]
-
-
-def _single(solution: Solution) -> Iterator[Solution]:
-    """Yield the single machines of a solution, which may be an ensemble of ensembles."""
-    if solution.members is None:
-        yield solution
-    for member in solution.members or ():
-        yield from _single(member)
+def _single(solutions: Sequence[Solution]) -> Iterator[Solution]:
+    """Yield the single machines of solutions, which may be ensembles of ensembles."""
+    for solution in solutions:
+        yield from [solution] if solution.members is None else _single(solution.members)
 
 
 def _in_use(vectors: Sequence[Array]) -> Indices:

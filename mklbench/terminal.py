@@ -39,11 +39,7 @@ def wrapped(text: str, width: int | None, indent: int = 0) -> str:
     if width is None or len(text) <= width:
         return text
     return textwrap.fill(
-        text,
-        width,
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
+        text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
 
 

@@ -237,7 +237,11 @@ def check_features(name: str, X: ArrayLike, n_features: int | None = None) -> ND
 
     Where `n_features` is given, d must be equal to it.
     """
-    matrix = _matrix(name, np.array(real_array(name, X)))
+    matrix = np.array(real_array(name, X))
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InputError(
+            f"{name} has shape {matrix.shape}: it must be a matrix (n_samples, n_features)."
+        )
     if n_features is not None and matrix.shape[1] != n_features:
         raise InputError(
             f"{name} has {matrix.shape[1]} features, but the kernels were built on {n_features} "
@@ -245,14 +249,6 @@ def check_features(name: str, X: ArrayLike, n_features: int | None = None) -> ND
         )
     check_finite(name, matrix)
     return matrix
-
-
-def _matrix(name: str, X: NDArray[Any]) -> NDArray[Any]:
-    if X.ndim != 2 or 0 in X.shape:
-        raise InputError(
-            f"{name} has shape {X.shape}: it must be a matrix (n_samples, n_features)."
-        )
-    return X
 
 
 def check_finite(name: str, array: NDArray[np.float64]) -> None:
