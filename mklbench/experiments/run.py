@@ -59,6 +59,9 @@ class Run:
         self.search, self.metrics = config.search.name, config.metrics
         self.label = f"{self.algo}-{self.kernel}-{self.data}"
 
+    def __reduce__(self) -> tuple[type[Run], tuple[RunConfig]]:
+        return Run, (self.config,)  # files and code are looked up where it is sent to
+
     def _number_of_splits(self) -> int:
         """Return how many splits are wanted, which a file of them states."""
         split = self.config.split

@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing import Pipe
@@ -132,10 +131,7 @@ class Local:
         log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
         parent = os.getpid()
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # none is to be heard by both
-        with warnings.catch_warnings():
-            # Other threads only beat and draw: nothing that a worker uses is theirs.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            pid = os.fork()
+        pid = os.fork()  # other threads only beat and draw: nothing that a worker uses is theirs
         if pid == 0:
             self._be_worker(parent, ours, theirs, log)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)

@@ -54,6 +54,10 @@ class Owner:
     since: float
     token: str
 
+    def lock(self, path: Path) -> None:
+        """Make the file; raise FileExistsError if there is one."""
+        os.symlink(json.dumps(asdict(self)), path)
+
     def is_running(self) -> bool | None:
         """Tell whether the process runs on this machine; None if that is not for it to tell."""
         if not self.machine or self.machine != _machine():
@@ -72,7 +76,7 @@ class Locks:
 
     def __init__(self, job: str = "") -> None:
         self._job = job
-        self._held: dict[Path, str] = {}
+        self._held: dict[Path, Owner] = {}
         self._seen: dict[Path, tuple[int, float]] = {}  # heartbeat, and when it was new
         self._ended = threading.Event()
 
@@ -93,47 +97,47 @@ class Locks:
         OSError
             If no lock can be made there.
         """
-        text = json.dumps(asdict(_this_process(self._job)))
+        own = _this_process(self._job)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            os.symlink(text, path)
+            own.lock(path)
         except FileExistsError:
             if path.exists():  # a lock leads nowhere, so this is none
                 raise OSError(errno.EEXIST, f"{path.name} is no lock, delete it") from None
             # Where it is ours it was made, and the answer of a server was lost.
-            if _text(path) != text and not self._takes_over(path, text):
+            if owner_of(path) != own and not self._takes_over(path, own):
                 return False
-        self._held[path] = text
+        self._held[path] = own
         return True
 
     def release(self, path: Path) -> None:
         """Give up a lock, unless it was lost."""
-        if self._held.pop(path, "") == _text(path):
+        own = self._held.pop(path, None)
+        if own is not None and own == owner_of(path):
             with contextlib.suppress(OSError):
                 path.unlink()
 
-    def _takes_over(self, path: Path, own: str) -> bool:
+    def _takes_over(self, path: Path, own: Owner) -> bool:
         """Replace a lock whose owner is gone; of several who do so at once one succeeds."""
-        text = _text(path)
-        if text is None:  # it has just been released
-            return False
         owner = owner_of(path)
-        running = owner and owner.is_running()
+        if owner is None:  # it has just been released
+            return False
+        running = owner.is_running()
         if running or (running is None and not self._is_silent(path)):
             return False
         # Only who has made this file may replace the lock with just this owner.
-        guard = path.with_name(f".{path.name}.{hashlib.sha256(text.encode()).hexdigest()[:12]}.tmp")
+        guard = path.with_name(f".{path.name}.{owner.token[:12]}.tmp")
         try:
-            os.symlink(own, guard)
+            own.lock(guard)
         except FileExistsError:
             if self._is_silent(guard):  # who made it has died with it
                 guard.unlink(missing_ok=True)
             return False
         try:
-            if _text(path) != text:
+            if owner_of(path) != owner:
                 return False
             path.unlink()
-            os.symlink(own, path)
+            own.lock(path)
         except (FileExistsError, FileNotFoundError):  # somebody was quicker
             return False
         finally:
@@ -173,13 +177,6 @@ def holder(path: Path) -> Owner | None:
         with contextlib.suppress(OSError):
             running = time.time() - path.lstat().st_mtime < SILENT_AFTER
     return owner if running else None
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return os.readlink(path)
-    except OSError:  # there is none
-        return None
 
 
 def _this_process(job: str) -> Owner:

@@ -116,10 +116,10 @@ class Remote(ABC):
                 if (n_free := self.slots - len(jobs)) > 0:
                     ready = [s for s in pending.ready() if not _is_elsewhere(s, store, jobs)]
                     if (n_jobs := min(n_free, len(ready) - len(jobs))) > 0:
-                        sent = (str(store.path.absolute()), resources.own_modules())
-                        one_a_run = {step.run.key: step for step in ready}.values()
-                        gib = max(map(self._gib, one_a_run))
-                        arguments = (*sent, _sent(ready, pending), 60 * self.minutes)
+                        gib = max(map(self._gib, {step.run: step for step in ready}.values()))
+                        sent = [(step, step.run.key, pending.before[step]) for step in ready]
+                        place = str(store.path.absolute()), resources.own_modules()
+                        arguments = *place, sent, 60 * self.minutes
                         jobs.update(self.submit(n_jobs, arguments, gib))
                 for ended in self.ended():
                     jobs.discard(ended.name)
@@ -139,7 +139,7 @@ class Remote(ABC):
 def take_steps(
     store: str,
     modules: Sequence[str],
-    runs: Sequence[dict[str, Any]],
+    sent: Sequence[tuple[Step, str, Stamp]],
     seconds: float,
     *,
     name: str,
@@ -153,8 +153,8 @@ def take_steps(
         Directory of the store.
     modules : sequence of str
         Where the user's own modules are (`mklbench.resources.own_modules`).
-    runs : sequence of dict
-        The steps, as the driver sends them.
+    sent : sequence of tuple of Step, str and Stamp
+        The steps, with the key that their run has for the driver, and its `Pending.before`.
     seconds : float
         After which no step is begun.
     name : str
@@ -169,18 +169,13 @@ def take_steps(
     """
     resources.find_modules_in(list(modules))
     os.environ[NODE_VARIABLE], os.environ[JOB_VARIABLE] = socket.gethostname(), name
-    before: dict[Step, Stamp] = {}
-    refused = {}
-    for sent in runs:
-        run = Run(sent["config"])
-        if run.key == sent["key"]:
-            before |= {Step(run, *step): stamp for step, stamp in sent["steps"]}
-        else:
-            refused[sent["key"]] = (
-                f"algo={run.algo} with data={run.data} is not the same on "
-                f"{socket.gethostname()} as it was where the job was submitted: start the command "
-                "again."
-            )
+    before = {step: stamp for step, key, stamp in sent if step.run.key == key}
+    refused = {
+        key: f"algo={step.run.algo} with data={step.run.data} is not the same on "
+        f"{socket.gethostname()} as it was where the job was submitted: start the command again."
+        for step, key, _ in sent
+        if step not in before
+    }
     local = Local(job=name, seconds=seconds, stop=stop, before=before)
     return refused | local.run(list(before), Store(store), Progress())
 
@@ -191,17 +186,6 @@ def check_number(name: str, value: float, least: float) -> None:
         raise InputError(
             f"executor.{name}={value:g} is not accepted: it must be a number, at least {least:g}."
         )
-
-
-def _sent(steps: Sequence[Step], pending: Pending) -> list[dict[str, Any]]:
-    """Return steps as what can be sent to another machine, by run."""
-    runs: dict[str, dict[str, Any]] = {}
-    for step in steps:
-        sent = {"config": step.run.config, "key": step.run.key, "steps": []}
-        runs.setdefault(step.run.key, sent)["steps"].append(
-            ((step.split, step.selects), pending.before[step])
-        )
-    return list(runs.values())
 
 
 def _is_elsewhere(step: Step, store: Store, jobs: set[str]) -> bool:

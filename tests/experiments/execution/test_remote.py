@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -112,9 +113,9 @@ def test_data_that_differ_where_a_job_runs_are_refused(store: Store, tmp_path: P
     run = fake_run(tmp_path)
 
     def other_data(engine: Engine, name: str, arguments: Any) -> tuple[str, dict[str, str]]:
-        place, modules, runs, seconds = arguments
-        runs = [{**sent, "key": "0123456789ab"} for sent in runs]
-        refused = take_steps(place, modules, runs, seconds, name=name)
+        place, modules, sent, seconds = arguments
+        sent = [(step, "0123456789ab", stamp) for step, _, stamp in sent]
+        refused = take_steps(place, modules, sent, seconds, name=name)
         return "COMPLETED", dict.fromkeys([run.key], refused["0123456789ab"])
 
     (result,) = run_all([run], store, executor=Engine(store, other_data))
@@ -124,6 +125,6 @@ def test_data_that_differ_where_a_job_runs_are_refused(store: Store, tmp_path: P
 
 def test_a_job_begins_no_step_after_its_time(store: Store) -> None:
     run = tiny_run()
-    runs = [{"config": run.config, "key": run.key, "steps": [((0, False), (None,))]}]
-    assert take_steps(str(store.path), [], runs, -1.0, name="fake 0") == {}
+    sent = pickle.loads(pickle.dumps([(Step(run, 0), run.key, (None,))]))
+    assert take_steps(str(store.path), [], sent, -1.0, name="fake 0") == {}
     assert store.read(run).status == "missing"
