@@ -171,6 +171,11 @@ class SMKL(SVMLearner):
         this relative gap.
     max_iter : int
         Maximum number of rounds, or of SVMs of "exact".
+
+    Notes
+    -----
+    "alternating" can end far from the optimum, at one kernel that fits every training sample, as on
+    pima with the defaults: `gap_` tells how far. "exact" is then the better choice.
     """
 
     _algorithm = "mklbench.algorithms.smkl"
