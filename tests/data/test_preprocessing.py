@@ -71,13 +71,6 @@ def test_a_constant_feature_becomes_0_without_a_warning(name: str, value: float)
     assert np.ptp(scaled[:, 1]) >= 1
 
 
-@pytest.mark.parametrize("name", ["standard", "minmax", "unit"])
-def test_one_training_row_becomes_0(name: str) -> None:
-    np.testing.assert_array_equal(
-        fit_scaling(name, np.array([[3.0, -1.0]])).transform(np.array([[3.0, -1.0]])), 0
-    )
-
-
 def test_minmax_stands_the_widest_range() -> None:
     largest = np.finfo(float).max
     X = np.array([[-largest], [largest], [0.0]])

@@ -222,52 +222,6 @@ def rows_of(X: Any, y: Any) -> list[tuple[float, ...]]:
 
 
 # Of the irises of UCI two rows differ from Fisher's paper, which scikit-learn has put right.
-@pytest.mark.parametrize(("name", "n_differing"), [("iris", 2), ("wine", 0)])
-def test_two_keel_sets_are_those_of_scikit_learn(name: str, n_differing: int, mirror: Path) -> None:
-    from sklearn import datasets as theirs
-
-    dataset = load(CONFIGS[name])
-    bunch = {"iris": theirs.load_iris, "wine": theirs.load_wine}[name]()
-    mine, other = rows_of(dataset.X, dataset.y), rows_of(bunch.data, bunch.target)
-    differing = sum(not np.allclose(one, two) for one, two in zip(mine, other, strict=True))
-    assert differing == n_differing
-
-
-def test_the_digits_of_scikit_learn_are_among_optdigits(mirror: Path) -> None:
-    from sklearn.datasets import load_digits
-
-    dataset, bunch = load(CONFIGS["optdigits"]), load_digits()
-    assert set(rows_of(bunch.data, bunch.target)) <= set(rows_of(dataset.X, dataset.y))
-
-
-def test_who_has_won_tic_tac_toe_follows_from_the_board(mirror: Path) -> None:
-    dataset = load(CONFIGS["tic_tac_toe"])
-    columns = [dataset.feature_names.index(f"x{i + 1}=x") for i in range(9)]
-    board = dataset.X[:, columns].reshape(-1, 3, 3)
-    diagonals = np.stack([board[:, [0, 1, 2], [0, 1, 2]], board[:, [0, 1, 2], [2, 1, 0]]], axis=1)
-    lines = np.concatenate([board, board.transpose(0, 2, 1), diagonals], axis=1)
-    has_won = (lines.sum(axis=2) == 3).sum(axis=1) > 0
-    np.testing.assert_array_equal(has_won, dataset.y == 1)
-
-
-def test_the_monks_set_follows_the_third_rule(mirror: Path) -> None:
-    dataset = load(CONFIGS["monk3"])
-    at = dict(zip(dataset.feature_names, dataset.X.T == 1, strict=True))
-    rule = (at["x5=3"] & at["x4=1"]) | (~at["x5=4"] & ~at["x2=3"])
-    np.testing.assert_array_equal(rule, dataset.y == 1)
-
-
-def test_the_first_row_of_sonar(mirror: Path) -> None:
-    dataset = load(CONFIGS["sonar"])
-    np.testing.assert_array_equal(dataset.X[0, [0, 1, 2, -1]], [0.0200, 0.0371, 0.0428, 0.0032])
-    assert dataset.classes[dataset.y[0]] == "R"
-
-
-def test_the_zeros_of_pima_are_kept(mirror: Path) -> None:
-    dataset = load(CONFIGS["pima"])
-    zeros = dict(zip(dataset.feature_names, (dataset.X == 0).sum(axis=0).tolist(), strict=True))
-    assert zeros["insulin"] == 374
-    assert [zeros[name] for name in ("glucose", "pressure", "skin", "bmi")] == [5, 35, 227, 11]
 
 
 @pytest.mark.parametrize(
@@ -296,15 +250,6 @@ def test_the_embedded_set_needs_no_network_and_equals_the_mirror(mirror: Path) -
     np.testing.assert_array_equal(embedded.X, filed.X)
     np.testing.assert_array_equal(embedded.y, filed.y)
     assert embedded.digest == filed.digest
-
-
-def test_the_embedded_set_is_the_one_of_scikit_learn() -> None:
-    from sklearn.datasets import load_breast_cancer
-
-    dataset = load(CONFIGS["wdbc"])
-    bunch = load_breast_cancer()
-    np.testing.assert_array_equal(dataset.X, bunch.data)
-    np.testing.assert_array_equal(dataset.y == 1, bunch.target == 0)  # 0 is malignant there
 
 
 def test_loading_imports_nothing_slow() -> None:

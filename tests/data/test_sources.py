@@ -226,14 +226,6 @@ def test_a_damaged_cache_is_refetched_and_replaced(
     assert cached.read_bytes() == CONTENT
 
 
-def test_a_damaged_cache_without_a_network_is_named(cache: Path) -> None:
-    cached = cache / "toy" / "toy.data"
-    cached.parent.mkdir(parents=True)
-    cached.write_bytes(CONTENT.replace(b"7.0", b"7.1"))
-    with pytest.raises(DataError, match=r"toy.data \(has numbers that differ from the published"):
-        load(toy_config(f"{NOWHERE}/toy.data"))
-
-
 def test_a_cache_that_cannot_be_written_is_done_without(
     server: Server,
     tmp_path: Path,

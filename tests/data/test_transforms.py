@@ -56,10 +56,6 @@ def test_noise_depends_on_the_data_alone_and_fewer_columns_are_the_first(small: 
     assert not np.isin(with_noise_features(other, 10).X[:, 3:], ten.X[:, 3:]).any()
 
 
-def test_no_noise_is_no_change(small: Dataset) -> None:
-    assert with_noise_features(small, 0) is small
-
-
 def test_constant_features_are_found_and_noted(small: Dataset) -> None:
     assert constant_features(small) == ("b",)
     left = without_features(small, ["b"])
