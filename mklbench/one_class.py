@@ -36,8 +36,8 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import OneClassSVM
 from mklbench.optim import svm_dual
-from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.simplex_search import Search
+from mklbench.optim.svm_dual import InnerSVM
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_sample_weight, check_tolerance

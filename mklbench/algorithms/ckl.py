@@ -31,9 +31,8 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
-from mklbench.optim.alternation import alternate
 from mklbench.optim.problem import Problem
-from mklbench.optim.svm_value import Objective, check_bank
+from mklbench.optim.svm_value import Objective, alternate, check_bank
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive_or_none, check_tolerance

@@ -17,7 +17,7 @@ over 0 <= alpha <= C, y'alpha = 0, a = alpha o y. A kernel has weight where sqrt
 1 - mix: correlated kernels share it, of which MKL picks one.
 
 SVMs and the best weights for their functions, d_m = ||f_m|| / (1 - mix + mix ||f_m||), are taken in
-turn (`mklbench.optim.alternation`). Where that has not ended soon the joint method has the weights
+turn (`mklbench.optim.svm_value`). Where that has not ended soon the joint method has the weights
 and alpha at once (`mklbench.optim.joint`): at a large C the weights change slowly, and LIBSVM takes
 long for each SVM. Where the kernels have exact factors with few columns it is the faster one from
 the beginning.
@@ -38,10 +38,9 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVMSolution
 from mklbench.optim import joint_method, joint_search, svm_dual
-from mklbench.optim.alternation import alternate
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
-from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples
+from mklbench.optim.svm_value import Objective, Point, alternate, check_bank, check_samples
 from mklbench.optim.weight_sets import ElasticBox, Given
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution

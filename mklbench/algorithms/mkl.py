@@ -16,7 +16,7 @@ With `p` > 1 the simplex becomes the ball of the l_p norm, d >= 0, sum_m d_m^p <
 2011, problem 9), and weights are the more alike the larger p; at infinity all are 1. The primal
 regulariser is then 1/2 (sum_m ||f_m||^r)^(2/r), r = 2 p / (p + 1), and the dual one 1/2 times the
 l_p* norm of the a' K_m a, p* = p / (p - 1). SVMs and the best weights for their functions are taken
-in turn (`mklbench.optim.alternation`), or all is found together by the joint method, too.
+in turn (`mklbench.optim.svm_value`), or all is found together by the joint method, too.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
 from mklbench.optim import joint_method, joint_search
-from mklbench.optim.alternation import alternate
-from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
 from mklbench.optim.simplex_search import Search
-from mklbench.optim.svm_value import Objective, check_bank, check_samples, start_weights
+from mklbench.optim.svm_dual import InnerSVM
+from mklbench.optim.svm_value import Objective, alternate, check_bank, check_samples, start_weights
 from mklbench.optim.weight_sets import Ball, Given, OneSum, WeightSet
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution

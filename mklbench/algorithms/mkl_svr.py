@@ -28,9 +28,9 @@ from mklbench.certify import Tube
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVR, check_box
 from mklbench.optim import joint_method, joint_search, svm_dual
-from mklbench.optim.inner_svm import InnerSVM
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.simplex_search import Search
+from mklbench.optim.svm_dual import InnerSVM
 from mklbench.optim.svm_value import check_bank, check_samples
 from mklbench.optim.weight_sets import OneSum
 from mklbench.solution import Solution

@@ -22,8 +22,7 @@ from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.row_factors import MANY, RowFactors, gram_factors
 from mklbench.optim import joint_search
-from mklbench.optim.inner_svm import InnerSVM, Trained
-from mklbench.optim.svm_dual import SVMDual
+from mklbench.optim.svm_dual import InnerSVM, SVMDual, Trained
 from mklbench.optim.weight_sets import OneSum, WeightSet
 
 Array = NDArray[np.float64]

@@ -28,8 +28,8 @@ from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.optim import joint_method, local_model
-from mklbench.optim.inner_svm import InnerSVM, Trained
 from mklbench.optim.local_model import Expansion
+from mklbench.optim.svm_dual import InnerSVM, Trained
 from mklbench.optim.svm_value import start_weights
 from mklbench.solution import KernelMachine, Solution
 

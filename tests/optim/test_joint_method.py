@@ -14,7 +14,7 @@ from mklbench.kernels import PrecomputedBank, feature_gaussians, linear_features
 from mklbench.kernels.row_factors import gram_factors
 from mklbench.libsvm import SVM, OneClassSVM
 from mklbench.optim import joint_method, svm_dual
-from mklbench.optim.inner_svm import InnerSVM
+from mklbench.optim.svm_dual import InnerSVM
 
 
 def test_begins_with_some_kernels_and_ends_with_all_that_count() -> None:
