@@ -18,7 +18,7 @@ from benchmarks.processes import Send, forget_peak, peak_megabytes
 from benchmarks.reference import synthetic_samples
 from benchmarks.timing import median_of
 from mklbench import certify
-from mklbench.algorithms import exact_solvers, vskl
+from mklbench.algorithms import all_algorithms, vskl
 from mklbench.certify import Hinge, PrimalDualPoint
 from mklbench.contract import Solver
 from mklbench.errors import DataError
@@ -103,7 +103,8 @@ def stored_problems(
 
 def mkl_solvers() -> dict[str, Callable[..., Solution]]:
     """Return name -> ``solve`` of the exact solvers of the package, and of VSKL on one group."""
-    return {**exact_solvers(), "vskl": partial(vskl.solve, groups="one")}
+    exact = {name: found.solve for name, found in all_algorithms().items() if found.exact}
+    return {**exact, "vskl": partial(vskl.solve, groups="one")}
 
 
 def names() -> list[str]:

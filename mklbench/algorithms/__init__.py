@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable
 
 from mklbench.contract import Algorithm, algorithm_of
-from mklbench.solution import Solution
 
 
 def all_algorithms() -> dict[str, Algorithm]:
@@ -24,8 +22,3 @@ def all_algorithms() -> dict[str, Algorithm]:
     return {
         name: algorithm_of(importlib.import_module(f"{__name__}.{name}").solve) for name in names
     }
-
-
-def exact_solvers() -> dict[str, Callable[..., Solution]]:
-    """Return name -> ``solve`` of every module here that says ``EXACT = True``, by name."""
-    return {name: found.solve for name, found in all_algorithms().items() if found.exact}

@@ -218,7 +218,7 @@ class _AlignmentProblem:
 
         With them the eigenvectors (k, n) of what is asked for with the most negative eigenvalues.
         """
-        K_asked, K_safe = self._gram(asked), self._gram(safe)
+        K_asked, K_safe = (self.bank.combine(v / self.norms) for v in (asked, safe))
         eigenvalues, vectors = np.linalg.eigh(K_asked)
         negative = np.flatnonzero(eigenvalues < -_SEMIDEFINITE * eigenvalues[-1])[:_CUTS_AT_ONCE]
         if not len(negative):
@@ -238,9 +238,6 @@ class _AlignmentProblem:
             else:
                 beyond = middle
         return (1 - there) * safe + there * asked, vectors.T[negative]
-
-    def _gram(self, weights: Array) -> Array:
-        return self.bank.combine(weights / self.norms)
 
 
 def _is_allowed(K: Array, top: Array) -> bool:

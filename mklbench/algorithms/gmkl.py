@@ -143,7 +143,9 @@ def solve(
 
     def points() -> Iterator[tuple[Point, bool]]:
         point = noted(objective(_start(operator, start, random_state)))
-        step = first_step = _first_step(point.weights, gradient(point))
+        # No weight moves further than the largest weight is.
+        steepest = float(np.abs(gradient(point)).max()) or 1.0
+        step = first_step = float(point.weights.max()) / steepest
         while history[-1]["gap"] > tol:
             yield point, False
             following, step = _armijo_step(
@@ -171,14 +173,6 @@ def solve(
 
 
 solve_path = path_of(solve, PATH_OPTION)
-
-
-def _first_step(weights: Array, gradient: Array) -> float:
-    """Return the step size at which no weight moves further than the largest weight is."""
-    steepest = float(np.abs(gradient).max())
-    if steepest <= 0:
-        return 1.0
-    return float(weights.max()) / steepest
 
 
 def _start(operator: KernelOperator, start: str, random_state: int | None) -> Array:

@@ -120,18 +120,9 @@ class _Search(RadiusSearch[Bounds]):
     """The ratio and its gradient, for weights in units of the spread of each kernel."""
 
     def __init__(self, bank: Bank, y: Array, lam: float, tol: float) -> None:
-        super().__init__(bank, tol)
         self.bank, self.lam = bank, lam
         self.hulls = Hulls(y, _HULLS_TOL)
-
-    @property
-    def calls(self) -> int:
-        return self.radius.balls.calls + self.hulls.calls
-
-    @property
-    def seconds(self) -> float:
-        """Wall-clock seconds spent inside LIBSVM."""
-        return self.radius.balls.seconds + self.hulls.seconds
+        super().__init__(bank, tol, self.hulls)
 
     def evaluated(self, inside: InUnitBall) -> Evaluated[Bounds]:
         closest = self.hulls.ridged(inside.K, self.lam)

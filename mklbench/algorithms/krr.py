@@ -14,14 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.kernels.base import KernelOperator
 from mklbench.optim.machines import train_ridges
+from mklbench.optim.ridge import ridges
 from mklbench.optim.several import Several, one_of, path_of
-from mklbench.validation import (
-    check_count,
-    check_positive,
-    check_sample_weight,
-    check_targets,
-    real_array,
-)
+from mklbench.validation import check_count, check_targets, real_array
 
 VERSION = 1
 
@@ -74,12 +69,10 @@ def solve(
     InputError
         If an argument has the wrong shape or range, or K + lam I is singular to working precision.
     """
-    check_positive("lam", lam)
     check_count("degree", degree)
-    if sample_weight is not None:
-        check_sample_weight(sample_weight, np.size(sample_weight))
-    given = None if weights is None else real_array("weights", weights)
     targets = check_targets(y)
+    ridges(lam, sample_weight, len(targets))
+    given = None if weights is None else real_array("weights", weights)
     return lambda lams: train_ridges(operator, targets, lams, sample_weight, given, degree)
 
 

@@ -147,26 +147,6 @@ class _Point:
         return -self.bounds.upper
 
 
-@dataclass(frozen=True)
-class _Evaluated:
-    """What there is to know of mu (M,): D, its lower bound, q (M,) and Q mu (M,)."""
-
-    weights: Array
-    distance: Bounds
-    margins: Array
-    products: Array
-
-    def at(self, theta: float) -> _Point:
-        """Return the point of the problem at this theta."""
-        likeness = 0.5 * theta * float(self.weights @ self.products)
-        value = self.distance.upper + likeness
-        gradient = self.margins + theta * self.products
-        # No mu has a D above the plane of these closest points.
-        plane = certify.frank_wolfe_bounds(-value, self.weights, -gradient, Simplex())
-        bounds = Bounds(-(self.distance.lower + likeness), plane.lower)
-        return _Point(self.weights, value, gradient, bounds)
-
-
 class _Search:
     """Climbs to maxima of G, with so many evaluations in all."""
 
@@ -194,17 +174,24 @@ class _Search:
                 best = max(best, self._climb(start, self.theta), key=self._quality)
         return best
 
-    def evaluate(self, mu: Array) -> _Evaluated:
-        """Find the closest points at mu (M,), and note them."""
+    def evaluate(self, mu: Array, theta: float) -> _Point:
+        """Find the closest points at mu (M,), note them, and return the point at this theta."""
         K, has_begun = self.bank.gram(mu * self.units), len(self.history) > 0
         closest = self.hulls.ridged(K, self.lam, may_meet=has_begun)
         margins = self.units * self.bank.quadratic_forms(closest.coefficients)
-        found = _Evaluated(mu, closest.bounds, margins, self._Q @ mu)
-        point, calls = found.at(self.theta), self.hulls.calls
-        iterations.note(
-            self.history, mu, objective=point.objective, gap=point.gap, n_svm_calls=calls
-        )
-        return found
+        products = self._Q @ mu
+
+        def at(theta: float) -> _Point:
+            likeness = 0.5 * theta * float(mu @ products)
+            value, gradient = closest.bounds.upper + likeness, margins + theta * products
+            # No mu has a D above the plane of these closest points.
+            plane = certify.frank_wolfe_bounds(-value, mu, -gradient, Simplex())
+            bounds = Bounds(-(closest.bounds.lower + likeness), plane.lower)
+            return _Point(mu, value, gradient, bounds)
+
+        own, calls = at(self.theta), self.hulls.calls
+        iterations.note(self.history, mu, objective=own.objective, gap=own.gap, n_svm_calls=calls)
+        return at(theta)
 
     def _climb(self, start: Array, theta: float) -> _Point:
         """Climb at this theta, and return the point with the smallest gap.
@@ -220,7 +207,7 @@ class _Search:
             if not self._left or total <= 0:
                 raise Done
             self._left -= 1
-            point = self.evaluate(d / total).at(theta)
+            point = self.evaluate(d / total, theta)
             if best is None or point.gap < best.gap:
                 best = point
                 if point.gap <= self.tol:

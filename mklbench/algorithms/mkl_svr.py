@@ -118,7 +118,10 @@ def solve(
     check_samples(bank, len(targets))
     if targets.max() - targets.min() <= 2.0 * epsilon:
         return _within_the_tube(bank, targets)
-    centre, unit = _location_and_scale(targets)
+    # Tolerances are meant for targets of the size 1. With y, epsilon, C, a and b in units of the
+    # scale the problem is the same, its value in units of the square.
+    centre = float(targets.mean())
+    unit = float(np.abs(targets - centre).max())
     scaled, box, tube = (targets - centre) / unit, C / unit, epsilon / unit
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
@@ -141,16 +144,6 @@ def _in_units(solution: Solution, unit: float, centre: float, limit: float | Arr
         objective=unit**2 * solution.objective,
         expansion=None if expansion is None else unit * expansion,
     )
-
-
-def _location_and_scale(y: Array) -> tuple[float, float]:
-    """Return what makes targets numbers of the size 1, in which tolerances are meant.
-
-    With y, epsilon, C, a and b in units of the scale the problem is the same, its value in units of
-    the square.
-    """
-    centre = float(y.mean())
-    return centre, float(np.abs(y - centre).max())
 
 
 def _within_the_tube(bank: Bank, y: Array) -> Solution:

@@ -41,7 +41,6 @@ from mklbench.validation import (
     check_count,
     check_not_negative,
     check_positive,
-    check_sample_weight,
     check_targets,
     check_tolerance,
     real_array,
@@ -126,19 +125,17 @@ def solve(
     if not isinstance(norm, int) or isinstance(norm, bool) or norm not in (1, 2):
         raise InputError(f"norm={norm!r} is not accepted: it must be 1 or 2.")
     check_not_negative("radius", radius)
-    check_positive("lam", lam)
     check_count("degree", degree)
     check_choice("step", step, _STEPS)
     check_positive("eta", eta)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    if sample_weight is not None:
-        check_sample_weight(sample_weight, np.size(sample_weight))
     centre, targets = real_array("mu0", mu0), check_targets(y)
+    each = ridges(lam, sample_weight, len(targets))
     bank = check_bank("nkrr", bank)
     check_samples(bank, len(targets))
     ball = NormBall(fixed_weights(bank, centre, "mu0"), radius, norm)
-    problem = _RidgeProblem(bank, targets, lam, degree, ball, sample_weight)
+    problem = _RidgeProblem(bank, targets, each, degree, ball)
     if step == "fixed":
         point, history, converged = _fixed_steps(problem, eta, tol, max_iter)
     else:
@@ -158,21 +155,15 @@ def solve(
     )
 
 
+@dataclass(frozen=True)
 class _RidgeProblem:
     """F on one bank and one vector of targets; each call factorises one matrix."""
 
-    def __init__(
-        self,
-        bank: Bank,
-        y: Array,
-        lam: float,
-        degree: int,
-        ball: NormBall,
-        sample_weight: ArrayLike | None = None,
-    ) -> None:
-        self.bank, self.ball, self.y = bank, ball, y
-        self.lam = ridges(lam, sample_weight, len(self.y))
-        self.degree = degree
+    bank: Bank
+    y: Array
+    lam: float | Array
+    degree: int
+    ball: NormBall
 
     def __call__(self, weights: Array) -> _Evaluation:
         S = self.bank.combine(weights)

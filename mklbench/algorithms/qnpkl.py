@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.errors import InputError
 from mklbench.iterations import History, begin, note
 from mklbench.kernels.continuous import Family
 from mklbench.optim.problem import Problem
@@ -167,18 +166,13 @@ def solve(
     most = _MAX_EVALS if max_evals is None else check_count("max_evals", max_evals)
     check_flag("shun_identity", shun_identity)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
-    if isinstance(initial_rate, str):
-        if initial_rate != "auto":
-            raise InputError(
-                f"initial_rate={initial_rate} is not accepted: it must be auto or a number > 0."
-            )
-    else:
-        check_positive("initial_rate", initial_rate)
     check_positive("width", width)
-    if isinstance(start, str):
-        check_choice("start", start, _STARTS)
-    else:
-        check_positive("start", start)
+    named = {"initial_rate": (initial_rate, ("auto",)), "start": (start, _STARTS)}
+    for name, (value, names) in named.items():
+        if isinstance(value, str):
+            check_choice(name, value, names)
+        else:
+            check_positive(name, value)
     family = check_family("qnpkl", family)
     weights = _start(family, start) * width
     descent = _Descent(

@@ -103,7 +103,7 @@ def solve(
         solution,
         n_svm_calls=search.calls,
         n_iter=len(search.history),
-        svm_seconds=solution.svm_seconds + search.radius.balls.seconds,
+        svm_seconds=search.seconds,
     )
 
 
@@ -111,15 +111,11 @@ class _Search(RadiusSearch[Point]):
     """G and its gradient, for weights in units of the spread of each kernel."""
 
     def __init__(self, bank: Bank, objective: Objective, tol: float) -> None:
-        super().__init__(bank, tol)
+        super().__init__(bank, tol, objective.machine)
         self.objective = objective
 
     def tighten(self) -> bool:
         return self.objective.tighten()
-
-    @property
-    def calls(self) -> int:
-        return self.objective.machine.calls + self.radius.balls.calls
 
     def evaluated(self, inside: InUnitBall) -> Evaluated[Point]:
         point = self.objective(inside.weights, inside.K)

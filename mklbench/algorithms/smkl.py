@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 
+from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.certify.sparse import best_weights, cut_bound
 from mklbench.errors import InputError
@@ -131,7 +132,7 @@ class _SparseSearch:
         self._forms: list[Array] = []
         self._best: Point | None = None
         self._value, self._upper = math.inf, math.inf
-        self._history: list[dict[str, float]] = []
+        self._history = iterations.begin()
 
     def alternate(self, tol: float, max_iter: int) -> Solution:
         """Return the best point of alternating best responses (Algorithm 1 of the paper)."""
@@ -192,13 +193,8 @@ class _SparseSearch:
             own = bounds_alone(self._objective.loss, point.outputs, a, b)
             self._best, self._value = point, point.objective + norm
             self._upper = max(own.upper + norm, self._value)
-        self._history.append(
-            {
-                "objective": min(self._value, point.objective + norm),
-                "n_svm_calls": float(self._objective.machine.calls),
-                "n_active": float(np.count_nonzero(weights)),
-            }
-        )
+        lowest, calls = min(self._value, point.objective + norm), self._objective.machine.calls
+        iterations.note(self._history, weights, objective=lowest, n_svm_calls=calls)
         return point
 
     def _under_cuts(self, chosen: list[int]) -> tuple[float, Array]:

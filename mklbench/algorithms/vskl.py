@@ -255,7 +255,8 @@ class _Oracle:
         while True:
             weights = shares / self.groups.spread(gamma)
             point = self.objective.accurate(weights, _ORACLE_TOL * accuracy)
-            unfinished = self.objective.is_unfinished(point)
+            a = point.trained.dual_coef
+            unfinished = self.objective.machine.is_at_limit(point.outputs, a)
             forms = np.maximum(point.forms, 0.0)
             D = self.groups.sums(shares * forms)
             improved = self._penalty.best_gamma(D)

@@ -67,20 +67,12 @@ def solving(solve: Callable[..., Solution], kernels: Memory, shape: Shape) -> fl
 
 def _on_factors(solve: Callable[..., Solution], kernels: Memory, shape: Shape) -> float | None:
     """Return the bytes of a fit by the joint method; None where Gram matrices are formed."""
-    algorithm = algorithm_of(solve)
-    given = unbound(solve)[1]
+    algorithm, given = algorithm_of(solve), unbound(solve)[1]
 
     def option(name: str) -> Any:
         return given.get(name, algorithm.default(name))
 
-    method = str(option("method"))
-    tol = option("tol") or option("svm_tol")
-    if "method" not in algorithm.options or tol is None:
+    if "method" not in algorithm.options:
         return None
-    return joint_method.bytes_on_factors(
-        kernels,
-        shape,
-        method,
-        tol,
-        n_terms=2 if algorithm.regression else 1,
-    )
+    tol, n_terms = option("tol") or option("svm_tol"), 2 if algorithm.regression else 1
+    return joint_method.bytes_on_factors(kernels, shape, str(option("method")), tol, n_terms)

@@ -26,7 +26,7 @@ from mklbench.optim.kernel_search import (
     is_new,
     slide,
 )
-from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted, on_bank
+from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted
 from mklbench.optim.svm_value import balanced, start_weights
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Mixture
@@ -110,7 +110,7 @@ class BankColumns:
     def solve_master(self, tol: float) -> None:
         """Solve the master on the kernels at hand, and set `restricted`."""
         bank = KernelSubset(self._bank, self._chosen)
-        self.restricted = on_bank(self._solver, bank, self._start, tol)
+        self.restricted = self._solver(bank, self._start, tol)
         self._prices = 0.5 * self._bank.quadratic_forms(self.restricted.dual_coef)
 
     def slide(self, tol: float) -> None:
@@ -186,7 +186,12 @@ class FamilyColumns:
         start: Mixture | ArrayLike | None,
         searches: FamilySearches,
     ) -> None:
-        family = _check_bounded(kernels)
+        family = cast(Family, kernels)  # what is no bank is a family
+        if not np.isfinite(family.upper).all():
+            raise InputError(
+                f"ikl searches a bounded box, but {type(family).__name__} has parameters up to "
+                f"{family.upper.max():g}: set kernel.gamma_max, or choose kernel=products."
+            )
         self._family, self._order = family.in_own_order()
         self._solver = solver
         self._slide, self._resting = searches.slide, False
@@ -327,16 +332,6 @@ def _first_kernel(family: Family, y: Array) -> Mixture:
         return float(targets @ K @ targets) / float(np.linalg.norm(K))
 
     return Mixture(np.ones(1), max(family.scales(), key=alignment)[None, :])
-
-
-def _check_bounded(kernels: KernelOperator) -> Family:
-    family = cast(Family, kernels)  # what is no bank is a family
-    if not np.isfinite(family.upper).all():
-        raise InputError(
-            f"ikl searches a bounded box, but {type(family).__name__} has parameters up to "
-            f"{family.upper.max():g}: set kernel.gamma_max, or choose kernel=products."
-        )
-    return family
 
 
 def _check_mixture(start: Mixture | ArrayLike, family: Family) -> Mixture:

@@ -107,7 +107,8 @@ def minimise(
     point = interior_point.maximise_near(programme, alpha[kept], multipliers, tol) if near else None
     if point is None:
         point = _interior_solution(programme, at, alpha[kept], multipliers, tol)
-    if _crosses_the_lower_side(programme, point):
+    reached = programme.offset + programme.X.T @ point.alpha
+    if reached.min() < -_BEYOND * point.multipliers.sum():  # some g_m' a is below -tau
         programme = _with_both_sides(programme)
         multipliers = 0.5 * np.concatenate([multipliers, multipliers])
         point = _interior_solution(programme, at, alpha[kept], multipliers, tol)
@@ -129,12 +130,6 @@ def _interior_solution(
     unit = float(np.abs(at.dual_coef).mean())
     start = interior_point.interior(programme, alpha, multipliers, at.intercept, unit)
     return interior_point.maximise(programme, start, tol)
-
-
-def _crosses_the_lower_side(programme: Programme, point: interior_point.Iterate) -> bool:
-    """Return whether some g_m' a is below -tau."""
-    reached = programme.offset + programme.X.T @ point.alpha
-    return bool(reached.min() < -_BEYOND * point.multipliers.sum())
 
 
 def _with_both_sides(programme: Programme) -> Programme:

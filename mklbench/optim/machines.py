@@ -16,16 +16,14 @@ from mklbench.certify import Loss, Squares, Tube
 from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.libsvm import SVM, SVR, check_box, check_tol, check_tol_of_classes, class_factors
+from mklbench.libsvm import SVM, SVR, check_box, check_tol
 from mklbench.optim.problem import Problem
 from mklbench.optim.ridge import coefficients, hadamard_power, ridges
 from mklbench.optim.svm_value import bounds_alone, check_bank, check_samples, fixed_weights
 from mklbench.solution import Solution
 from mklbench.validation import (
     check_choice,
-    check_labels,
     check_not_negative,
-    check_positive,
     check_sample_weight,
     check_targets,
 )
@@ -192,10 +190,7 @@ class Learner:
             hyperparameter is out of range, there are no kernels of a bank, or on other samples.
         """
         check_choice("learner", self.kind, KINDS)
-        self._check_options()
-        targets = check_targets(y)
-        if self.sample_weight is not None:
-            check_sample_weight(self.sample_weight, len(targets))
+        targets, weights = check_targets(y), self.sample_weight
         if self.kind == "svm":
             others = targets[~are_labels(targets)]
             if len(others):
@@ -203,28 +198,23 @@ class Learner:
                     f"y has the value {others[0]:g}, but learner=svm takes labels -1 and +1 only: "
                     "choose learner=krr or learner=svr for real targets."
                 )
-            targets = check_labels(targets)
-            class_factors(self.class_weight, targets)
+            targets = Problem.of(targets, self.C, self.class_weight, weights, self.svm_tol).y
         elif self.class_weight is not None:
             raise InputError(
                 f"class_weight={self.class_weight} is not accepted with "
                 f"learner={self.kind}, which knows no classes: choose learner=svm."
             )
+        elif self.kind == "krr":
+            ridges(self.lam, weights, len(targets))
+        else:
+            check_box("C", self.C)
+            check_tol(self.svm_tol)
+            check_not_negative("epsilon", self.epsilon)
+            if weights is not None:
+                check_sample_weight(weights, len(targets))
         bank = check_bank(algorithm, operator)
         check_samples(bank, len(targets))
         return bank, targets
-
-    def _check_options(self) -> None:
-        """Raise an InputError for a number out of range, before a first stage takes its time."""
-        if self.kind == "krr":
-            check_positive("lam", self.lam)
-            return
-        check_box("C", self.C)
-        if self.kind == "svr":
-            check_tol(self.svm_tol)
-            check_not_negative("epsilon", self.epsilon)
-        else:
-            check_tol_of_classes(self.svm_tol)
 
     def learn(
         self, bank: Bank, y: Array, weights: Array, rows: NDArray[np.intp] | None = None
@@ -233,20 +223,15 @@ class Learner:
 
         Where the samples of the bank are some `rows` of all, their sample weights are meant.
         """
-        own = None
-        if self.sample_weight is not None:
-            by_row = np.asarray(self.sample_weight, dtype=np.float64)
-            own = by_row[slice(None) if rows is None else rows]
+        own = self.sample_weight
+        if own is not None and rows is not None:
+            own = np.asarray(own, dtype=np.float64)[rows]
         if self.kind == "krr":
             return train_ridges(bank, y, [self.lam], own, weights)[0]
         if self.kind == "svr":
             return train_svr(bank, y, self.C, self.epsilon, self.svm_tol, own, weights)
         problem = Problem.of(y, self.C, self.class_weight, own, self.svm_tol)
         return train_svm(bank, problem, weights)
-
-    def importance(self, n: int) -> Array:
-        """Return the sample weights (n,), ones where there are none."""
-        return np.ones(n) if self.sample_weight is None else np.array(self.sample_weight, float)
 
 
 def reported(
@@ -350,11 +335,12 @@ def losses_of_each(
     InputError
         If the smaller class has one sample.
     """
-    parts = _stratified_folds(name, targets, folds, seed)
+    parts = _folds(name, targets, folds, seed)
     restricted = [bank.take(fit) for fit, _ in parts]
     has_labels = are_labels(targets).all()
     losses = np.zeros(bank.n_kernels)
-    importance = machine.importance(len(targets))
+    given = machine.sample_weight
+    importance = np.ones(len(targets)) if given is None else np.array(given, dtype=np.float64)
     total = importance.sum()
     calls, seconds = 0, 0.0
     for m, unit in enumerate(np.eye(bank.n_kernels)):
@@ -369,24 +355,20 @@ def losses_of_each(
     return losses, calls, seconds
 
 
-def _stratified_folds(name: str, y: Array, k: int, seed: int) -> list[tuple[Rows, Rows]]:
+def _folds(name: str, y: Array, k: int, seed: int) -> list[tuple[Rows, Rows]]:
     """Return for each of at most `k` folds the samples to fit and those held out.
 
-    Real targets are not stratified.
+    Labels are stratified.
     """
     # Imported here, as it takes a second and the other algorithms do without.
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    if not are_labels(y).all():
-        _check_enough(name, len(y), "sample in all")
-        return list(KFold(min(k, len(y)), shuffle=True, random_state=seed).split(y))
-    smaller = int(min((y > 0).sum(), (y < 0).sum()))
-    _check_enough(name, smaller, "sample in the smaller class")
-    return list(StratifiedKFold(min(k, smaller), shuffle=True, random_state=seed).split(y, y))
-
-
-def _check_enough(name: str, n: int, of_what: str) -> None:
+    has_labels = are_labels(y).all()
+    n = int(min((y > 0).sum(), (y < 0).sum())) if has_labels else len(y)
     if n < 2:
         raise InputError(
-            f"{name} holds samples out to compare kernels, but there is 1 {of_what}: use more data."
+            f"{name} holds samples out to compare kernels, but there is 1 sample in "
+            f"{'the smaller class' if has_labels else 'all'}: use more data."
         )
+    kind = StratifiedKFold if has_labels else KFold
+    return list(kind(min(k, n), shuffle=True, random_state=seed).split(y, y))

@@ -48,7 +48,8 @@ from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.optim.hulls import EnclosingBall
+from mklbench.libsvm import Machine
+from mklbench.optim.hulls import EnclosingBall, Hulls
 
 Array = NDArray[np.float64]
 At = TypeVar("At")
@@ -313,6 +314,8 @@ class RadiusSearch(ABC, Generic[At]):
         The M base kernels on n training samples.
     tol : float
         The certified relative gap asked for.
+    machine : Machine or Hulls
+        What is solved beside balls, with its `calls` and `seconds`.
 
     Attributes
     ----------
@@ -324,8 +327,8 @@ class RadiusSearch(ABC, Generic[At]):
         An entry an evaluation.
     """
 
-    def __init__(self, bank: Bank, tol: float) -> None:
-        self.radius, self.tol = Radius(bank), tol
+    def __init__(self, bank: Bank, tol: float, machine: Machine | Hulls) -> None:
+        self.radius, self.tol, self._machine = Radius(bank), tol, machine
         self.best: Candidate[At] | None = None
         self.history = iterations.begin()
         self._pairs: deque[PointAndBall] = deque(maxlen=_MOST)
@@ -337,9 +340,14 @@ class RadiusSearch(ABC, Generic[At]):
         return np.inf if self.best is None else self.best.bounds.relative_gap
 
     @property
-    @abstractmethod
     def calls(self) -> int:
         """Number of SVM problems solved, those for balls included."""
+        return self._machine.calls + self.radius.balls.calls
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock seconds spent inside LIBSVM."""
+        return self._machine.seconds + self.radius.balls.seconds
 
     @abstractmethod
     def evaluated(self, inside: InUnitBall) -> Evaluated[At]:
@@ -368,7 +376,8 @@ class RadiusSearch(ABC, Generic[At]):
             left = first - len(self.history)
             if left <= 0 or self.gap <= self.tol:
                 break
-            minimise(self, self._start(), left)
+            start = (self.radius.units > 0).astype(float)
+            minimise(self, start if self.best is None else self.best.u / self.best.u.max(), left)
             if not self.tighten():
                 break
         if self.gap > self.tol:
@@ -399,12 +408,6 @@ class RadiusSearch(ABC, Generic[At]):
         if here.bounds.relative_gap < self.gap:
             self.best = here
         return found.value, inside.gradient(found.gradient) * self.radius.units
-
-    def _start(self) -> Array:
-        """Return where to begin: at equal shares, or at the best point so far."""
-        if self.best is None:
-            return (self.radius.units > 0).astype(float)
-        return self.best.u / self.best.u.max()
 
     def _close_together(self, max_iter: int) -> None:
         """Certify the lowest point by what all points prove together, and add to these points.

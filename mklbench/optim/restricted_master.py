@@ -87,53 +87,34 @@ class MasterSolver:
 
     def __call__(
         self, bank: Bank, start: Array, tol: float, rows: NDArray[np.intp] | None = None
-    ) -> Solution:
-        """Solve the problem of a bank, on these `rows` of all samples."""
+    ) -> Restricted:
+        """Solve a master on kernels that are there already.
+
+        Parameters
+        ----------
+        bank : Bank
+            The kernels at hand.
+        start : ndarray of shape (k,)
+            Weights to start from.
+        tol : float
+            Relative duality gap.
+        rows : ndarray of int of shape (n,) or None, default=None
+            Which of all samples these are; all if not given.
+        """
         problem = self.problem if rows is None else self.problem.take(rows)
         with watched(None):  # a round is what is told, not the iterations of its master
             solution = self._solve(bank, problem, tol=tol, start=start)
         self.calls += solution.n_svm_calls
         self.svm_seconds += solution.svm_seconds
-        return solution
+        a, intercept = solution.dual_coef, solution.intercept
+        prices = 0.5 * bank.quadratic_forms(a)
+        upper = float(np.abs(a).sum() - prices.max()) / (1.0 - solution.gap)
+        return Restricted(solution.weights, a, intercept, prices, upper)
 
     def note(self, machine: SVM) -> None:
         """Count what an SVM beside the masters has used."""
         self.calls += machine.calls
         self.svm_seconds += machine.seconds
-
-
-def on_bank(
-    solver: MasterSolver,
-    bank: Bank,
-    start: Array,
-    tol: float,
-    rows: NDArray[np.intp] | None = None,
-) -> Restricted:
-    """Solve a master for kernels that are there already.
-
-    Parameters
-    ----------
-    solver : MasterSolver
-        The MKL solver.
-    bank : Bank
-        The kernels at hand.
-    start : ndarray of shape (k,)
-        Weights to start from.
-    tol : float
-        Relative duality gap.
-    rows : ndarray of int of shape (n,) or None, default=None
-        Which samples of the solver's these are; all if not given.
-    """
-    solution = solver(bank, start, tol, rows)
-    prices = 0.5 * bank.quadratic_forms(solution.dual_coef)
-    lower = float(np.abs(solution.dual_coef).sum() - prices.max())
-    return Restricted(
-        solution.weights,
-        solution.dual_coef,
-        solution.intercept,
-        prices,
-        upper=lower / (1.0 - solution.gap),
-    )
 
 
 class FamilyMaster:
@@ -172,8 +153,7 @@ class FamilyMaster:
         tried = 0
         while True:
             bank = self._bank_of(mixture.thetas)
-            rows = self.working_set
-            inside = on_bank(self._solver, bank, mixture.weights, tol, rows)
+            inside = self._solver(bank, mixture.weights, tol, self.working_set)
             dual_coef = np.zeros(len(self._y))
             dual_coef[self.working_set] = inside.dual_coef
             outside = np.delete(np.arange(len(self._y)), self.working_set)

@@ -96,19 +96,6 @@ def singular(lam: float, norm: float, n: int) -> SingularError:
     )
 
 
-def hessian(
-    bank: Bank, y: ArrayLike, weights: ArrayLike, lam: float = 1.0, *, degree: int = 2
-) -> Array:
-    """Return the Hessian (M, M) of F at `weights` (M,), from the stack of all Gram matrices.
-
-    Parameters are those of `mklbench.algorithms.nkrr.solve`.
-    """
-    check_count("degree", degree)
-    mu = np.asarray(weights, dtype=np.float64)
-    _, curvature = _shape(_grams(bank), check_targets(y), mu, check_positive("lam", lam), degree)
-    return curvature
-
-
 def on_grid(
     bank: Bank, y: ArrayLike, axis: ArrayLike, lam: float = 1.0, *, degree: int = 2
 ) -> tuple[Array, Array]:
@@ -132,24 +119,21 @@ def on_grid(
     """
     check_positive("lam", lam)
     check_count("degree", degree)
-    grams, targets = _grams(bank), check_targets(y)
+    grams = [bank.combine(unit) for unit in np.eye(bank.n_kernels)]
+    targets = check_targets(y)
     grid = np.asarray(axis, dtype=np.float64)
     values, curvatures = np.empty((2, len(grid), len(grid)))
     for i, j in np.ndindex(values.shape):
         weights = np.array([grid[i], grid[j]])
-        values[i, j], curvature = _shape(grams, targets, weights, lam, degree)
+        values[i, j], curvature = shape_at(grams, targets, weights, lam, degree)
         curvatures[i, j] = np.linalg.eigvalsh(curvature)[0]
     return values, curvatures
 
 
-def _grams(bank: Bank) -> list[Array]:
-    return [bank.combine(unit) for unit in np.eye(bank.n_kernels)]
-
-
-def _shape(
-    grams: Sequence[Array], y: Array, weights: Array, lam: float, degree: int
+def shape_at(
+    grams: Sequence[Array] | Array, y: Array, weights: Array, lam: float, degree: int
 ) -> tuple[float, Array]:
-    """Return F and its Hessian (M, M) at `weights` (M,)."""
+    """Return F and its Hessian (M, M) at `weights` (M,), of M Gram matrices and targets (n,)."""
     S = sum(weight * gram for weight, gram in zip(weights, grams, strict=True))
     factor = factorised(hadamard_power(S, degree), lam)
     alpha = solved(factor, y)

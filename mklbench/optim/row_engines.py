@@ -94,13 +94,15 @@ class Engine:
     ----------
     problem : FactorProblem
         What they are made of.
+    pool : ThreadPoolExecutor
+        The threads.
     """
 
-    def __init__(self, problem: FactorProblem) -> None:
+    def __init__(self, problem: FactorProblem, pool: ThreadPoolExecutor) -> None:
         n = problem.factors.n_samples
         n_blocks = -(-n // _BLOCK) if n > _BLOCK else min(-(-n // ROWS), n_threads())
         self._blocks = [problem.block(rows) for rows in cut(n, n_blocks)]
-        self._pool = ThreadPoolExecutor(n_threads())
+        self._pool = pool
 
     def each(self, question: str, *arguments: Any) -> list[Any]:
         """Return what every block answers, in their order."""
@@ -109,10 +111,6 @@ class Engine:
     def total(self, question: str, *arguments: Any) -> Any:
         """Return the sum of what the blocks answer."""
         return reduce(add, self._asked(question, arguments))
-
-    def close(self) -> None:
-        """End the threads."""
-        self._pool.shutdown(cancel_futures=True)
 
     def _asked(self, question: str, arguments: tuple[Any, ...]) -> Iterator[Any]:
         def answer(block: Rows) -> Any:
@@ -125,12 +123,10 @@ class Engine:
 @contextmanager
 def threads(problem: FactorProblem) -> Iterator[Engine]:
     """Give an engine of threads; linear algebra within a block has one thread."""
-    engine = Engine(problem)
-    try:
+    with ThreadPoolExecutor(n_threads()) as pool:
+        engine = Engine(problem, pool)
         with threadpool_limits(1, user_api="blas"):
             yield engine
-    finally:
-        engine.close()
 
 
 def cut(n: int, blocks: int) -> list[slice]:

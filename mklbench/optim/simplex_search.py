@@ -107,7 +107,7 @@ class Search:
             if start is None
             else _on_simplex(start_weights(start, self._bank.n_kernels))
         )
-        trained = self._train(weights)
+        trained = self._svm.train(weights, self._gap)
         if start is not None:
             self._certify(trained.weights, trained.dual_coef, trained.intercept)
         smallest_gap = lowest = np.inf
@@ -161,9 +161,6 @@ class Search:
         weights = np.zeros(self._bank.n_kernels)
         weights[self._bank.dearest(self._prices, _FIRST_KERNELS)] = 1.0
         return _on_simplex(weights)
-
-    def _train(self, weights: Array, expected: KernelMachine | None = None) -> Trained:
-        return self._svm.train(weights, self._gap, expected)
 
     def _assess(self, trained: Trained) -> None:
         """Bound the gap at new weights, and certify them with the SVM's solution if that may do."""
@@ -264,7 +261,7 @@ class Search:
         """
         weights, expected, share = step.weights, step.expected, 1.0
         for _ in range(_STEPS):
-            trained = self._train(weights, expected)
+            trained = self._svm.train(weights, self._gap, expected)
             # Below the lower bound the machine has failed: its dual value is no upper bound.
             if self._floor <= trained.objective <= _scaled(start.upper, 1.0 + _ROUNDING):
                 return trained

@@ -125,10 +125,6 @@ class Objective:
                 return point
             K = point.K
 
-    def is_unfinished(self, point: Point) -> bool:
-        """Tell whether LIBSVM came to its limit of iterations at `point`, the last."""
-        return self.machine.is_at_limit(point.outputs, point.trained.dual_coef)
-
     def bounds(self, point: Point, penalty: Penalty) -> Bounds:
         """Bound the value of learning the weights of a bank with a penalty, at `point`."""
         return certify.bounds(self._pair(point), penalty)

@@ -40,11 +40,11 @@ def test_the_gradient(theta: float) -> None:
     stack, y = small(5)
     search = memo._Search(PrecomputedBank(stack), y, theta, LAM, 1e-12, 10**6)
     mu, step = np.array([0.1, 0.3, 0.2, 0.15, 0.25]), 1e-5
-    point = search.evaluate(mu).at(theta)
+    point = search.evaluate(mu, theta)
     differences = [
         (
-            search.evaluate(mu + step * unit).at(theta).value
-            - search.evaluate(mu - step * unit).at(theta).value
+            search.evaluate(mu + step * unit, theta).value
+            - search.evaluate(mu - step * unit, theta).value
         )
         / (2 * step)
         for unit in np.eye(5)

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from reference_problems import NAMES, SETS, reference_problem
 
 from benchmarks import newton_prototype, reference
-from mklbench.algorithms import exact_solvers, simplemkl
+from mklbench.algorithms import all_algorithms, simplemkl
 from mklbench.kernels import Bank, feature_gaussians, simplemkl_bank
 
 
@@ -59,7 +59,7 @@ class TestReferenceProblems:
 
 class TestExactSolvers:
     def test_finds_those_that_say_so(self) -> None:
-        found = exact_solvers()
+        found = {name: each.solve for name, each in all_algorithms().items() if each.exact}
         assert found["simplemkl"] is simplemkl.solve
         assert list(found) == sorted(found)
         assert not found.keys() & {"svm", "uniform", "gmkl", "qnpkl", "objective"}

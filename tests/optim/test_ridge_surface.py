@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from problems import random_problem, random_stack
 
-from mklbench.kernels import PrecomputedBank, linear_features
-from mklbench.optim.ridge import hessian, on_grid
+from mklbench.kernels import linear_features
+from mklbench.optim.ridge import on_grid, shape_at
 
 LAM = 0.5
 
@@ -61,7 +61,7 @@ def condition_18(
 def test_hessian(degree: int) -> None:
     stack, y = random_stack(15, 3)
     weights = np.array([0.3, 0.8, 0.5])
-    ours = hessian(PrecomputedBank(stack), y, weights, LAM, degree=degree)
+    ours = shape_at(stack, y, weights, LAM, degree)[1]
     numeric = differences(stack, y, weights, degree)
     assert_allclose(ours, numeric, atol=1e-4 * np.abs(numeric).max())
 
@@ -69,7 +69,7 @@ def test_hessian(degree: int) -> None:
 def test_linear_combinations_are_convex() -> None:
     stack, y = random_stack(15, 3)
     for weights in np.random.default_rng(0).uniform(size=(20, 3)):
-        curvature = hessian(PrecomputedBank(stack), y, weights, LAM, degree=1)
+        curvature = shape_at(stack, y, weights, LAM, 1)[1]
         assert np.linalg.eigvalsh(curvature)[0] > -1e-10
 
 
@@ -80,7 +80,7 @@ def test_condition_18_is_the_curvature_along_each_direction() -> None:
     signs = set()
     for scale in (0.05, 1.0):
         weights = scale * rng.uniform(size=3)
-        curvature = hessian(PrecomputedBank(stack), y, weights, LAM)
+        curvature = shape_at(stack, y, weights, LAM, 2)[1]
         numeric = differences(stack, y, weights, 2)
         for direction in rng.standard_normal((5, 3)):
             condition = condition_18(stack, y, weights, direction)
@@ -99,5 +99,5 @@ def test_grid() -> None:
     for i, j in np.ndindex(3, 3):
         weights = np.array([axis[i], axis[j]])
         assert_allclose(values[i, j], value(stack, y, weights, 2))
-        smallest = np.linalg.eigvalsh(hessian(linear_features(X), y, weights, LAM))[0]
+        smallest = np.linalg.eigvalsh(shape_at(stack, y, weights, LAM, 2)[1])[0]
         assert_allclose(curvatures[i, j], smallest)

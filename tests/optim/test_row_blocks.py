@@ -10,7 +10,7 @@ import pytest
 from mklbench.certify import Hinge
 from mklbench.kernels import feature_gaussians
 from mklbench.optim.row_blocks import terms_of
-from mklbench.optim.row_engines import Engine, FactorProblem, cut
+from mklbench.optim.row_engines import FactorProblem, cut, threads
 
 
 @pytest.fixture
@@ -48,12 +48,11 @@ def test_rows_that_are_kept_are_made_once(problem: FactorProblem, monkeypatch: A
 
 
 def test_each_block_is_given_its_own_samples(problem: FactorProblem) -> None:
-    engine = Engine(problem)
     a = np.random.default_rng(1).standard_normal(300)
     B = problem.exact.rows(0, 300)
-    answers = engine.each("both_exactly", a, np.zeros((B.shape[1], 1)))
+    with threads(problem) as engine:
+        answers = engine.each("both_exactly", a, np.zeros((B.shape[1], 1)))
     assert sum(projected for projected, _ in answers) == pytest.approx(B.T @ a)
-    engine.close()
 
 
 @pytest.mark.parametrize("n", [1, 7, 300, 1001])
