@@ -179,7 +179,7 @@ def is_package(path: Path) -> bool:
 # Code lines (without docstrings, comments and blank lines) and modules of each package, at most: a
 # tenth above what there is. Who makes a package smaller lowers its line.
 SIZES = {
-    "kernels": (5100, 31), "optim": (3600, 28), "algorithms": (2600, 32), "certify": (240, 6),
+    "kernels": (5100, 31), "optim": (3400, 25), "algorithms": (2550, 32), "certify": (240, 6),
     "penalties": (260, 7), "libsvm": (440, 5), "estimators": (1320, 13), "displays": (460, 5),
     "data": (2860, 22), "config": (725, 6), "commands": (1215, 12), "experiments": (2960, 24),
     "report": (4400, 48), "testing": (590, 3), "": (1645, 20),

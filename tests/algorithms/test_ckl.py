@@ -52,21 +52,8 @@ class TestWeights:
         totals = Groups(groups, 5).sums(weights)
         assert_allclose((totals ** (q / (1 - q))).sum(), 1.0, rtol=1e-6)
 
-    def test_nothing_but_zero_kernels(self) -> None:
-        y = np.array([1.0, 1.0, 1.0, -1.0])
-        solution = ckl.solve(PrecomputedBank(np.zeros((2, 4, 4)), [[0], [1]]), y, C=3.0)
-        assert_allclose(solution.objective, 6.0)
-        assert solution.converged
-
 
 class TestIterations:
-    def test_the_objective_never_increases(self) -> None:
-        stack, y = random_stack(n_kernels=8)
-        solution = ckl.solve(PrecomputedBank(stack), y, C=100.0, tol=1e-4, svm_tol=1e-6)
-        objectives = np.array([entry["objective"] for entry in solution.history])
-        assert len(objectives) > 3
-        assert (np.diff(objectives) <= 1e-6 * objectives[0]).all()
-
     def test_a_small_change_of_the_objective_may_end_it(self) -> None:
         stack, y = random_stack()
         solution = ckl.solve(PrecomputedBank(stack), y, C=10.0, tol=1e-6, objective_tol=1e-2)

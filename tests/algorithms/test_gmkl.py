@@ -142,15 +142,3 @@ class TestSumIsConvex:
         solve = partial(gmkl.solve, PrecomputedBank(stack), y, C=C, tol=1e-4, max_iter=2000)
         objectives = [solve(random_state=seed).objective for seed in (0, 1, None)]
         assert_allclose(objectives, objectives[0], rtol=1e-3)
-
-
-class TestOptions:
-    def test_the_seed_chooses_the_start(self) -> None:
-        X, y = random_problem()
-        objectives = {
-            gmkl.solve(product_gaussians(X), y, random_state=seed, max_iter=1).history[0][
-                "objective"
-            ]
-            for seed in (0, 0, 1, None)
-        }
-        assert len(objectives) == 3

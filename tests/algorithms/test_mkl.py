@@ -265,29 +265,10 @@ class TestDegenerateProblems:
         reference = conic_twins.mkl(stack, y, min(C, 1e3)).value
         assert_allclose(solution.objective, reference, rtol=1e-6)
 
-    @pytest.mark.parametrize("n_positive", [15, 4])
-    def test_all_alpha_at_the_bound(self, n_positive: int) -> None:
-        """So small a C leaves no alpha of the smaller class free."""
-        stack, _ = random_stack()
-        y = np.where(np.arange(30) < n_positive, 1.0, -1.0)
-        solution = check_optimal(stack, y, 1e-4)
-        assert_array_equal(solution.dual_coef[y > 0], 1e-4)
-
     def test_fewer_samples_than_kernels(self) -> None:
         stack, y = random_stack(n=6, n_kernels=40)
         for C in (0.1, 10.0, 1e4):
             check_optimal(stack, y, C)
-
-    @pytest.mark.parametrize("C", [0.01, 1.0, 1e6])
-    def test_two_samples(self, C: float) -> None:
-        """With a = (t, -t) the problem is that of the largest distance between the two."""
-        stack, _ = random_stack(n=2, n_kernels=5)
-        distance = stack[:, 0, 0] + stack[:, 1, 1] - 2 * stack[:, 0, 1]
-        t = min(C, 2.0 / distance.max())
-        solution = solve(stack, np.array([1.0, -1.0]), C, tol=1e-8)
-        assert solution.converged
-        assert solution.objective == pytest.approx(2 * t - 0.5 * distance.max() * t**2)
-        assert solution.weights[np.argmax(distance)] == 1.0
 
 
 def mixed_problem(seed: int) -> tuple[Array, Array, float]:

@@ -54,15 +54,6 @@ class TestOptimum:
         assert_allclose(solution.weights, 1.0)
         assert_allclose(solution.dual_coef, plain.dual_coef)
 
-    def test_equal_groups_share_alike(self) -> None:
-        """Of n copies of a group, each has gamma = n^(-1/q*)."""
-        stack, y = random_stack(n_kernels=2)
-        thrice = np.concatenate([stack] * 3)
-        groups = [[0, 1], [2, 3], [4, 5]]
-        solution = vskl.solve(PrecomputedBank(thrice, groups), y, C=1.0, q=3, tol=1e-3)
-        totals = Groups(groups, 6).sums(solution.weights)
-        assert_allclose(totals, 3.0 ** (2 / 3), rtol=1e-3)
-
 
 class TestGap:
     def test_the_inner_solver_is_made_accurate_enough(self) -> None:
@@ -122,13 +113,6 @@ class TestWeights:
             assert solution.converged
             value = conic_twins.mixed_norm(stack, y, 10.0, GROUPINGS["two"], q).value
             assert_allclose(solution.objective, value, rtol=1e-3)
-
-    def test_nothing_but_zero_kernels(self) -> None:
-        """The SVM then has alpha = C on the smaller class and as much on the other."""
-        y = np.array([1.0, 1.0, 1.0, -1.0])
-        solution = vskl.solve(PrecomputedBank(np.zeros((2, 4, 4)), [[0], [1]]), y, C=3.0)
-        assert_allclose(solution.objective, 6.0)
-        assert solution.converged
 
 
 def oracle(q: float, svm_tol: float = 1e-8) -> tuple[vskl._Oracle, Groups]:

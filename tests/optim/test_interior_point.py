@@ -93,22 +93,6 @@ class TestMaximise:
         point = maximise(replace(programme, Q=rounded), started(programme), 1e-10)
         assert value(programme, point.alpha) == pytest.approx(twin(programme).value, rel=1e-7)
 
-    def test_duplicate_columns_share_a_multiplier(self) -> None:
-        programme = random_programme(5)
-        best = twin(programme)
-        twice = replace(
-            programme,
-            X=np.hstack([programme.X, programme.X]),
-            offset=np.tile(programme.offset, 2),
-        )
-        point = check_optimal(twice)
-        assert_allclose(point.multipliers.reshape(2, -1).sum(axis=0), best.multipliers, atol=1e-4)
-
-    def test_one_sample_is_fixed_by_the_balance(self) -> None:
-        programme = replace(random_programme(7, n=1, w=2), upper=np.array([3.0]), balance=1.25)
-        point = maximise(programme, started(programme), 1e-10)
-        assert_allclose(point.alpha, 1.25 * programme.y, rtol=1e-8)
-
     def test_bounds_of_very_different_size(self) -> None:
         programme = random_programme(8)
         upper = np.geomspace(1e-5, 1e4, 15)

@@ -256,22 +256,6 @@ class TestMinimiser:
         assert dual_value(at, prediction.dual_coef) == pytest.approx(best.value, rel=1e-7)
         assert_allclose(prediction.weights, best.multipliers / best.tau, atol=1e-3)
 
-    def test_duplicate_kernels(self) -> None:
-        at = PROBLEMS["C=1"].expansion()
-        twice = replace(
-            at,
-            weights=np.append(at.weights, 0.0),
-            products=np.vstack([at.products, at.products[:1]]),
-            norms=np.append(at.norms, at.norms[0]),
-        )
-        prediction = local_model.minimise(twice, all_rows(at), TOL)
-        check_feasible(twice, prediction)
-        folded = prediction.weights[:-1].copy()
-        folded[0] += prediction.weights[-1]
-        best = model_programme(at)
-        assert dual_value(at, prediction.dual_coef) == pytest.approx(best.value, rel=1e-7)
-        assert_allclose(folded, best.multipliers / best.tau, atol=1e-3)
-
 
 class TestRows:
     @pytest.mark.parametrize("more", [0, 3, 10])
