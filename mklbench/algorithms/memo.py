@@ -171,7 +171,8 @@ class _Search:
             if margin_first and self._left:
                 start = self._climb(equal, 0.0).weights
             if self._left:
-                best = max(best, self._climb(start, self.theta), key=self._quality)
+                found = self._climb(start, self.theta)
+                best = max(best, found, key=lambda point: (point.gap <= self.tol, point.objective))
         return best
 
     def evaluate(self, mu: Array, theta: float) -> _Point:
@@ -222,9 +223,6 @@ class _Search:
             lbfgs(function, start if best is None else best.weights, self._left)
         assert best is not None
         return best
-
-    def _quality(self, point: _Point) -> tuple[bool, float]:
-        return point.gap <= self.tol, point.objective
 
     def _products(self) -> Array:
         """Return Q (M, M)."""

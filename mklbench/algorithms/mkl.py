@@ -126,7 +126,10 @@ def solve(
     check_samples(bank, len(problem.y))
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
-        where = _weight_set(bank.n_kernels, norm)
+        where: WeightSet = OneSum(bank.n_kernels)
+        if norm > 1.0:
+            n = bank.n_kernels
+            where = Ball(n, norm) if norm < np.inf else Given(np.ones(n))
         return joint_search.solve(factors, where, problem.loss, tol, max_iter)
     if norm > 1.0:
         return _in_a_ball(bank, problem, norm, tol, max_iter, start)
@@ -158,13 +161,6 @@ def solve_master(
     """
     svm = InnerSVM(bank, problem.machine())
     return Search(bank, svm, tol, max_iter, falls_back).run(start)
-
-
-def _weight_set(n_kernels: int, p: float) -> WeightSet:
-    """Return where the weights are for the l_p norm."""
-    if p == 1.0:
-        return OneSum(n_kernels)
-    return Ball(n_kernels, p) if p < np.inf else Given(np.ones(n_kernels))
 
 
 def _in_a_ball(

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
+from mklbench.errors import InputError
 from mklbench.iterations import History, begin, note
 from mklbench.kernels.continuous import Family
 from mklbench.optim.problem import Problem
@@ -167,12 +168,16 @@ def solve(
     check_flag("shun_identity", shun_identity)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     check_positive("width", width)
-    named = {"initial_rate": (initial_rate, ("auto",)), "start": (start, _STARTS)}
-    for name, (value, names) in named.items():
-        if isinstance(value, str):
-            check_choice(name, value, names)
-        else:
-            check_positive(name, value)
+    if isinstance(start, str):
+        check_choice("start", start, _STARTS)
+    else:
+        check_positive("start", start)
+    if initial_rate != "auto":
+        if isinstance(initial_rate, str):
+            raise InputError(
+                f"initial_rate={initial_rate} is not accepted: it must be auto or a number > 0."
+            )
+        check_positive("initial_rate", initial_rate)
     family = check_family("qnpkl", family)
     weights = _start(family, start) * width
     descent = _Descent(

@@ -136,7 +136,9 @@ class Hulls:
             candidates = [
                 _at(K, self.y, shares) for shares in (alpha, _active_set(K, self.y, alpha))
             ]
-            best = min([best, *candidates], key=_quality)
+            best = min(
+                [best, *candidates], key=lambda at: (at.bounds.relative_gap, at.squared_distance)
+            )
         return best
 
     def ridged(
@@ -239,10 +241,6 @@ class EnclosingBall(Hulls):
         lower = float(shares @ squares) - norm
         upper = float((squares - 2.0 * outputs).max()) + norm
         return shares, Bounds(max(upper, lower), max(lower, 0.0))
-
-
-def _quality(found: ClosestPoints) -> tuple[float, float]:
-    return found.bounds.relative_gap, found.squared_distance
 
 
 def _at(K: Array, y: Array, weights: Array) -> ClosestPoints:

@@ -232,11 +232,6 @@ class Path:
         prices = np.maximum(prices, mu / x)
         return cls(factors, engine, weight_set, v, x, prices, intercept, levels)
 
-    @property
-    def d(self) -> Array:
-        """The weights (M,)."""
-        return self.weight_set.weights(self.x)
-
     def dual_coef(self) -> Array:
         """Return a (n,), which is alpha o y of an SVM."""
         return np.concatenate(self.engine.each("dual_coef"))
@@ -266,12 +261,12 @@ class Path:
                 return
 
     def _linearised(self, double: bool) -> Linearised:
-        x = self.factors.expanded(self.d, self.v)
+        x = self.factors.expanded(self.weight_set.weights(self.x), self.v)
         return self.engine.total("linearise", x, self.b, double)
 
     @np.errstate(**UNFLAGGED)
     def _iterate(self, at: Linearised) -> Iterate:
-        d, penalty = self.d, self.weight_set.penalty
+        d, penalty = self.weight_set.weights(self.x), self.weight_set.penalty
         upper = penalty.value(d, self.factors.forms(self.v)) + at.loss
         dual = at.linear - penalty.dual_value(self.factors.forms(at.expansion))
         lower = dual - abs(self.b * at.balance)
@@ -282,7 +277,9 @@ class Path:
         traces = (
             np.sum(core * at.products[columns, columns])
             for core, columns in zip(
-                self.factors.combined(self.d), self.factors.columns, strict=True
+                self.factors.combined(self.weight_set.weights(self.x)),
+                self.factors.columns,
+                strict=True,
             )
         )
         return _SINGLE * float(sum(traces))

@@ -115,13 +115,13 @@ class Search:
             self._assess(trained)
             if self._finished():
                 break
-            progress = self._gap <= _SMALLER_GAP * smallest_gap or trained.upper <= _scaled(
+            progress = self._gap <= _SMALLER_GAP * smallest_gap or trained.bounds.upper <= _scaled(
                 lowest, self._lower_value
             )
             self._failures = 0 if progress else self._failures + 1
             if self._failures == _PATIENCE:
                 break
-            smallest_gap, lowest = min(smallest_gap, self._gap), min(lowest, trained.upper)
+            smallest_gap, lowest = min(smallest_gap, self._gap), min(lowest, trained.bounds.upper)
             step = self._next(trained)
             if self._finished():
                 break
@@ -164,10 +164,10 @@ class Search:
 
     def _assess(self, trained: Trained) -> None:
         """Bound the gap at new weights, and certify them with the SVM's solution if that may do."""
-        self._gap = Bounds(trained.upper, self._lower).relative_gap
+        self._gap = Bounds(trained.bounds.upper, self._lower).relative_gap
         if self._gap <= self._tol or self._failures or self._svm.calls >= self._max_iter:
             self._certify(trained.weights, trained.dual_coef, trained.intercept)
-            self._gap = Bounds(trained.upper, self._lower).relative_gap
+            self._gap = Bounds(trained.bounds.upper, self._lower).relative_gap
         self._record(trained.weights, trained.objective, self._gap)
 
     def _record(self, weights: Array, objective: float, gap: float) -> None:
@@ -243,7 +243,7 @@ class Search:
         dual = self._svm.dual
         alpha = dual.alpha(trained.dual_coef)
         free = (alpha > 0) & (alpha < dual.upper)
-        gap = min(self._gap, 1.0) * max(abs(trained.upper), -self._floor)
+        gap = min(self._gap, 1.0) * max(abs(trained.bounds.upper), -self._floor)
         diagonal = np.maximum(self._svm.gram.diagonal(), 0.0)[dual.samples]
         reach = np.sqrt(2.0 * gap * diagonal) * 3.0**self._failures
         distances = np.abs(dual.distances(trained.outputs + trained.intercept))
@@ -263,7 +263,7 @@ class Search:
         for _ in range(_STEPS):
             trained = self._svm.train(weights, self._gap, expected)
             # Below the lower bound the machine has failed: its dual value is no upper bound.
-            if self._floor <= trained.objective <= _scaled(start.upper, 1.0 + _ROUNDING):
+            if self._floor <= trained.objective <= _scaled(start.bounds.upper, 1.0 + _ROUNDING):
                 return trained
             if self._svm.calls >= self._max_iter:
                 break

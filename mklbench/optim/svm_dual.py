@@ -195,11 +195,6 @@ class Trained(KernelMachine):
     bounds: Bounds
 
     @property
-    def upper(self) -> float:
-        """The upper bound, which is one on J and on the optimum of MKL alike."""
-        return self.bounds.upper
-
-    @property
     def gap(self) -> float:
         """The relative gap between the bounds."""
         return self.bounds.relative_gap
@@ -276,7 +271,10 @@ class InnerSVM:
         trained = self._at(weights, solution.dual_coef, intercept)
         if expected is not None:
             alternative = self._at(weights, expected.dual_coef, expected.intercept)
-            if alternative.upper - alternative.objective < trained.upper - trained.objective:
+            if (
+                alternative.bounds.upper - alternative.objective
+                < trained.bounds.upper - trained.objective
+            ):
                 return alternative
         return trained
 

@@ -27,7 +27,7 @@ def test_begins_with_some_kernels_and_ends_with_all_that_count() -> None:
     assert min(each.gap for each in found) <= tol
     for each in found:
         assert each.bounds.lower <= optimum * (1 + 1e-6)
-        assert each.upper >= optimum * (1 - 1e-6)
+        assert each.bounds.upper >= optimum * (1 - 1e-6)
         assert each.weights.sum() == pytest.approx(1.0)
         alpha = y * each.dual_coef
         assert alpha.min() >= -1e-9
@@ -47,7 +47,7 @@ def test_takes_exact_factors_with_few_columns() -> None:
     assert len(found) == 2
     assert min(each.gap for each in found) <= tol
     optimum = mkl.solve(bank, y, 100.0, tol=1e-6, method="libsvm").objective
-    assert min(each.upper for each in found) == pytest.approx(optimum, rel=2 * tol)
+    assert min(each.bounds.upper for each in found) == pytest.approx(optimum, rel=2 * tol)
 
 
 def test_factors_with_many_columns_or_of_many_kernels_are_not_narrow() -> None:
