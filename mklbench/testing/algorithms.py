@@ -173,7 +173,7 @@ _NONSENSE = "nonsense"
 
 
 def _signature(case: _Case) -> None:
-    """All options have defaults, and all but the first are keywords alone."""
+    """All options have defaults, all but the first are keywords, and the docstring names each."""
     parameters = list(inspect.signature(case.algorithm.solve).parameters.values())
     require(
         parameters[1].name == "y",
@@ -190,15 +190,11 @@ def _signature(case: _Case) -> None:
             number == 0 or parameter.kind is parameter.KEYWORD_ONLY,
             f"{case.name} takes its option {parameter.name} by position: put * before it.",
         )
-
-
-def _documents(case: _Case) -> None:
-    """The docstring names every parameter."""
     document = inspect.getdoc(case.algorithm.solve) or ""
-    for name in inspect.signature(case.algorithm.solve).parameters:
+    for parameter in parameters:
         require(
-            name in document or "those of `" in document,
-            f"the docstring of {case.name} does not explain {name}.",
+            parameter.name in document or "those of `" in document,
+            f"the docstring of {case.name} does not explain {parameter.name}.",
         )
 
 
@@ -333,21 +329,6 @@ def _symmetry(case: _Case) -> None:
         agree(f"dual_coef of {how}", now.dual_coef, -there.dual_coef[order], atol, "what it was")
 
 
-def _path(case: _Case) -> None:
-    """`solve_path` gives what `solve` gives."""
-    X, y = _problem()
-    operator, algorithm = case.build(X), case.algorithm
-    option, solve_path = algorithm.path_option, algorithm.solve_path
-    if option is None or solve_path is None:
-        return
-    default = algorithm.default(option) or 1
-    values = [default, 2 * default]
-    alone = [algorithm.solve(operator, y, **{option: value}).objective for value in values]
-    now = [solution.objective for solution in solve_path(operator, y, values)]
-    scale = 1e-6 * max(map(abs, alone))
-    agree(f"the objectives of solve_path beside {case.name}", now, alone, scale, "those of solve")
-
-
 def _gap(case: _Case) -> None:
     """The objective is between the bounds of the dense Gram matrices, no further than `gap`."""
     X, y = _problem()
@@ -390,6 +371,5 @@ def _simplex_bounds(grams: Array, y: Array, C: float, solution: Solution) -> tup
 
 
 _CHECKS = (
-    _signature, _documents, _form, _machine, _prediction, _determinism, _symmetry, _gap, _refusals,
-    _path,
+    _signature, _form, _machine, _prediction, _determinism, _symmetry, _gap, _refusals,
 )  # fmt: skip
