@@ -31,7 +31,12 @@ from sklearn.utils.validation import (
 from mklbench import memory
 from mklbench.contract import check_options
 from mklbench.errors import InputError, warn
-from mklbench.estimators.checks import check_column_names, check_constraints, check_same_rows
+from mklbench.estimators.checks import (
+    check_column_names,
+    check_constraints,
+    check_none_missing,
+    check_same_rows,
+)
 from mklbench.estimators.reading import Printer, ReadableModel, names_of
 from mklbench.estimators.weights import Rows, given_weights, on_all_rows
 from mklbench.iterations import watched
@@ -244,6 +249,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         The last is None where the kernels are no list.
         """
         check_column_names(X)
+        check_none_missing(y)
         self._views = None
         # At prediction what was fitted counts: the parameter may be another by then.
         self._takes_matrices = takes_matrices(self.kernel)

@@ -51,6 +51,14 @@ def check_column_names(X: Any) -> None:
         )
 
 
+def check_none_missing(y: Any) -> None:
+    """Raise an InputError for a label that is None, NaN or pandas' NA beside texts or objects."""
+    for row, value in enumerate(np.ravel(y) if np.asarray(y).dtype == object else ()):
+        is_nan = isinstance(value, float) and np.isnan(value)
+        if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):
+            raise InputError(f"y has no label at row {row}: leave out the samples without one.")
+
+
 def check_classes(y: NDArray[Any]) -> None:
     """Raise an InputError if class labels (n,) are real targets, by all that they look like.
 

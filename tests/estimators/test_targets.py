@@ -6,12 +6,14 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.datasets import load_diabetes, load_digits
 
 import mklbench
-from mklbench import KernelSVC
+from mklbench import MKL, KernelSVC
+from mklbench.errors import InputError
 from mklbench.estimators.checks import check_classes
 
 RNG = np.random.default_rng(0)
@@ -72,3 +74,12 @@ def test_targets_whose_squares_overflow_are_refused(name: str) -> None:
         with pytest.raises(ValueError, match=r"y holds .*: targets may be up to 1e\+50"):
             model.fit(X, size * X[:, 0])
     assert np.isfinite(model.fit(X, 1e50 * X[:, 0] / np.abs(X[:, 0]).max()).predict(X)).all()
+
+
+@pytest.mark.parametrize("dtype", [object, "string", "category", "boolean"])
+def test_a_label_that_is_missing_is_told_with_its_row(dtype: Any) -> None:
+    labels = pd.Series([True, False] * 10).astype(dtype if dtype == "boolean" else object)
+    y = labels.mask(np.arange(20) == 4)
+    y = y if dtype == "boolean" else y.map({True: "a", False: "b"}).astype(dtype)
+    with pytest.raises(InputError, match="y has no label at row 4: leave out the samples"):
+        MKL().fit(np.arange(40.0).reshape(20, 2), y)
