@@ -28,6 +28,8 @@ _MAY_BE_LABELS = ("none", "-", ".")
 _SENTINELS = (-99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0)
 # Of fewer rows a column may be in order by chance; of fewer values it names no subjects.
 _FEWEST = 8
+# From here on doubles are no whole numbers one by one.
+_EXACT = 2.0**53
 _FEWEST_GROUPS = 5
 _WORDS = (
     "unnamed|index|level|rows?|ids?|uid|uuid|guid|key|nr|no|num|number|obs|observation|record|case|"
@@ -404,17 +406,19 @@ class Features:
     def _numbers_rows(self, column: int, name: str | None) -> bool:
         """Tell whether a column has no name, or integers that are all different and in order.
 
-        Or that are 0 or 1 to n, or called like an identifier.
+        Or that are 0 or 1 to n, too large for a measurement, or called like an identifier.
         """
         if name is not None and UNNAMED.fullmatch(name):
             return True
         values = self._numbers[column][~self.missing[column]]
         if len(values) < _FEWEST or not np.array_equal(values, np.round(values)):
             return False
-        if len(np.unique(values)) < len(values):
+        # As written, as doubles may be equal.
+        if len(set(self._cells[column][~self.missing[column]].tolist())) < len(values):
             return False
         steps = np.diff(values)
-        in_order = (steps > 0).all() or (steps < 0).all()
+        is_long = _EXACT <= np.abs(values).max() < _EXACT * 2**10
+        in_order = (steps >= 0).all() or (steps <= 0).all() or is_long
         counts = values.min() in (0, 1) and np.ptp(values) == len(values) - 1
         return bool(in_order or counts or (name and _is_called(name, _NAMES_ROWS)))
 
@@ -537,7 +541,7 @@ def _alike(texts: Iterable[str]) -> list[list[str]]:
     """Return the texts that differ in their form alone, as 1 and 1.0, Yes and yes."""
     forms: dict[object, list[str]] = {}
     for text in dict.fromkeys(texts):
-        number = plain_number(text)
+        number = int(text) if text.isdecimal() else plain_number(text)
         key = " ".join(text.casefold().split()) if number is None else number
         forms.setdefault(key, []).append(text)
     return [alike for alike in forms.values() if len(alike) > 1]

@@ -53,7 +53,8 @@ def check_column_names(X: Any) -> None:
 
 def check_none_missing(y: Any) -> None:
     """Raise an InputError for a label that is None, NaN or pandas' NA beside texts or objects."""
-    for row, value in enumerate(np.ravel(y) if np.asarray(y).dtype == object else ()):
+    values = np.ravel(y) if y is not None and np.asarray(y).dtype == object else ()
+    for row, value in enumerate(values):
         is_nan = isinstance(value, float) and np.isnan(value)
         if value is None or is_nan or type(value).__name__ in ("NAType", "NaTType"):
             raise InputError(f"y has no label at row {row}: leave out the samples without one.")

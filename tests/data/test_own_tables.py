@@ -239,6 +239,16 @@ class TestIdentifiers:
         assert is_right(read(path, drop=[name]))
         assert read(path, index="keep").X.shape == (N, 5)
 
+    @pytest.mark.parametrize("kind", ["csv", "parquet"])
+    def test_that_doubles_cannot_tell_apart(self, kind: str, tmp_path: Path) -> None:
+        made, long = frame().assign(sick=[10**17, 10**17 + 1, 10**17 + 1] * 8), 10**17 + INDEX
+        path = tmp_path / f"own.{kind}"
+        (made.to_csv if kind == "csv" else made.to_parquet)(path, index=False)
+        assert read(path).class_counts == {str(10**17): 8, str(10**17 + 1): 16}
+        made.insert(0, "tweet", long)
+        (made.to_csv if kind == "csv" else made.to_parquet)(path, index=False)
+        assert "FILE has column 1 (tweet) to identify the rows" in refusal(path)
+
     def test_other_integers_are_features(self, tmp_path: Path) -> None:
         made = frame()
         made.insert(0, "years", (np.arange(N) * 5) % 17)
