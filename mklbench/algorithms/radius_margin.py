@@ -99,12 +99,9 @@ def solve(
     solution = search.objective.solution(
         best.at, gap=search.gap, converged=search.gap <= tol, history=search.history
     )
-    return replace(
-        solution,
-        n_svm_calls=search.calls,
-        n_iter=len(search.history),
-        svm_seconds=search.seconds,
-    )
+    calls, seconds = search.calls, search.seconds
+    n_iter = len(search.history)
+    return replace(solution, n_svm_calls=calls, n_iter=n_iter, svm_seconds=seconds)
 
 
 class _Search(RadiusSearch[Point]):

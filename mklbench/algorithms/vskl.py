@@ -52,7 +52,6 @@ from mklbench.solution import Solution
 from mklbench.validation import (
     check_choice,
     check_count,
-    check_positive,
     check_positive_or_none,
     check_tolerance,
 )
@@ -296,5 +295,3 @@ def check_q(q: float) -> None:
         raise InputError(
             f"q={q!r} is not accepted: VSKL is for q >= 1, inf included; for 1/2 <= q < 1 take ckl."
         )
-    if q != math.inf:
-        check_positive("q", q)
