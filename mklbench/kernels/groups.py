@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank
+from mklbench.validation import check_choice
 
 GroupLists = Sequence[Sequence[int]]
 
@@ -121,8 +122,7 @@ def groups_of(bank: Bank, choice: str | GroupLists = "bank") -> Groups:
 def check_grouping(choice: Any) -> None:
     """Raise an InputError unless `choice` is a known name or lists of whole numbers."""
     if isinstance(choice, str):
-        if choice not in _CHOICES:
-            raise unknown("groups", choice, _CHOICES)
+        check_choice("groups", choice, _CHOICES)
         return
     try:
         if all(not len(group) or np.asarray(group).dtype.kind in "iu" for group in choice):

@@ -120,9 +120,6 @@ class Projected(Basis):
     def rank(self) -> int:  # type: ignore[override]
         return self.directions.shape[1]
 
-    def shifted(self, by: int) -> Projected:
-        return replace(self, basis=self.basis.shifted(by))
-
     def __call__(self, X: Array) -> Array:
         return self.basis(X) @ self.directions
 
@@ -814,8 +811,7 @@ def _reach(functions: Sequence[KernelFunction]) -> float:
 
 def _few_values(column: Array, most: float) -> Array | None:
     """Return the different values of a column, ascending; None if there are more than `most`."""
-    # A look at some of them tells most columns apart, without sorting all.
-    if len(np.unique(column[: 4 * _MOST_NODES])) > most:
+    if len(np.unique(column[: 4 * _MOST_NODES])) > most:  # tells most apart without sorting all
         return None
     values = np.unique(column)
     return values if len(values) <= most else None

@@ -56,11 +56,6 @@ class TestChoice:
         groups = groups_of(simplemkl_bank(X), "features")
         assert_array_equal(groups.owner, np.repeat(np.arange(4), 13))
 
-    def test_unknown_name(self) -> None:
-        X, _ = random_problem(10, 3)
-        with pytest.raises(InputError, match="groups=feature is not known: did you mean features"):
-            groups_of(feature_gaussians(X), "feature")
-
     @pytest.mark.parametrize(
         ("lists", "message"),
         [

@@ -31,8 +31,6 @@ _PER_KERNEL = 14
 _ERROR = 1e-14
 # Numbers of which exponentials are taken at once: they stay in a processor's cache.
 _AT_ONCE = 2**16
-# Gammas to which is interpolated at once.
-_GAMMAS_AT_ONCE = 2**12
 
 
 class Widths:
@@ -63,23 +61,19 @@ class Widths:
         self.gammas = self.points = np.asarray(gammas, dtype=np.float64)
         logarithms = np.log(self.gammas)
         first, last = float(logarithms.min()), float(logarithms.max())
-        self._first, self._radius = first, (last - first) / 2
-        self._angles: Array | None = None
-        if self._radius > 0.0 and (p := _n_points(self._radius)) < len(self.gammas):
-            self._angles = np.pi * (np.arange(p) + 0.5) / p
-            self.points = np.exp(first + self._radius * (1.0 + np.cos(self._angles)))
+        radius = (last - first) / 2
+        self._from_points: Array | None = None  # (k, p)
+        if radius > 0.0 and (p := _n_points(radius)) < len(self.gammas):
+            angles = np.pi * (np.arange(p) + 0.5) / p
+            self.points = np.exp(first + radius * (1.0 + np.cos(angles)))
+            self._from_points = interpolation((logarithms - first) / radius - 1.0, angles)
 
     def __len__(self) -> int:
         return len(self.gammas)
 
     def at_gammas(self, sums: Array) -> Array:
         """Return sums (g, k) at the gammas of those (g, p) at the points."""
-        if self._angles is None:
-            return sums
-        found = np.empty((len(sums), len(self)))
-        for part, matrix in self._interpolations(self._angles):
-            np.matmul(sums, matrix.T, out=found[:, part])
-        return found
+        return sums if self._from_points is None else sums @ self._from_points.T
 
     def weighted(self, weights: Array) -> tuple[Array, Array]:
         """Return gammas and weights whose sum of Gaussians is that of `weights` (k,), the fewer.
@@ -87,19 +81,9 @@ class Widths:
         With weight on more Gaussians than there are points, it is those of the points.
         """
         active = np.flatnonzero(weights)
-        if self._angles is None or len(active) <= len(self.points):
+        if self._from_points is None or len(active) <= len(self.points):
             return self.gammas[active], weights[active]
-        at_points = np.zeros(len(self.points))
-        for part, matrix in self._interpolations(self._angles):
-            at_points += weights[part] @ matrix
-        return self.points, at_points
-
-    def _interpolations(self, angles: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield the matrices from the points to some of the gammas each, which are made anew."""
-        for start in range(0, len(self), _GAMMAS_AT_ONCE):
-            part = slice(start, start + _GAMMAS_AT_ONCE)
-            places = (np.log(self.gammas[part]) - self._first) / self._radius - 1.0
-            yield part, interpolation(places, angles)
+        return self.points, weights @ self._from_points
 
 
 def _sums_at(gammas: Array, distances: Array, products: Array) -> Array:
@@ -192,7 +176,8 @@ class GeneratedBank(Bank):
         """
         n_kernels = n_groups * n_gammas
         # The samples, and while prices are taken those with coefficients, and sums at the points.
-        samples, at_points = 2.0 * shape.n * shape.d, n_groups * min(n_gammas, 100)
+        points = min(n_gammas, 100)
+        samples, at_points = 2.0 * shape.n * shape.d, points * (n_groups + n_gammas)
         kept = NUMBER * (samples + at_points + _PER_KERNEL * n_kernels)
         return Memory(n_kernels, kept, NUMBER * 3.0 * _AT_ONCE)  # blocks of rows that fit a cache
 

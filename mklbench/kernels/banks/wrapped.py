@@ -245,6 +245,23 @@ _ROUNDING = 1e-12
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
+def needs_remade(bank: Memory, n: int, n_kernels: int | None) -> Memory:
+    """Return the memory of stored kernels that are made of those of a bank, which is kept.
+
+    Parameters
+    ----------
+    bank : Memory
+        What the bank itself needs.
+    n : int
+        Number of training samples.
+    n_kernels : int or None
+        How many are made.
+    """
+    kept = bank.kept + NUMBER * (n_kernels or 0) * (triangle_size(n) + n)
+    # The product so far, a kernel and the two multiplied, and what is returned.
+    return Memory(n_kernels, kept, bank.combining + gram_bytes(n, 4))
+
+
 class _RemadeBank(StackedBank):
     """Kernels made each of one of a bank, whose Gram matrices are stored.
 
@@ -258,20 +275,6 @@ class _RemadeBank(StackedBank):
         self._bank = bank
         self.n_samples, self.n_kernels = bank.n_samples, bank.n_kernels
         self.features, self.groups = bank.features, bank.groups
-
-    @classmethod
-    def made_of(cls, bank: Memory, n: int) -> Memory:
-        """Return the memory of kernels made each of one of a bank, which is kept.
-
-        Parameters
-        ----------
-        bank : Memory
-            What the bank itself needs.
-        n : int
-            Number of training samples.
-        """
-        kept = bank.kept + NUMBER * (bank.n_kernels or 0) * (triangle_size(n) + n)
-        return Memory(bank.n_kernels, kept, bank.combining + gram_bytes(n, 3))
 
     @cached_property
     def _grams(self) -> PackedTriangles:
@@ -451,21 +454,6 @@ class CombinedKernel(StackedBank):
         self._offset = check_not_negative("offset", offset)
         self.n_samples, self.n_kernels, self.features = bank.n_samples, 1, (-1,)
         _ = self._grams
-
-    @classmethod
-    def made_of(cls, bank: Memory, n: int) -> Memory:
-        """Return the memory of one kernel made of those of a bank.
-
-        Parameters
-        ----------
-        bank : Memory
-            What the bank itself needs, which is kept.
-        n : int
-            Number of training samples.
-        """
-        # The product so far, a kernel and the two multiplied, and what is returned.
-        combining = bank.combining + gram_bytes(n, 4)
-        return Memory(1, bank.kept + NUMBER * triangle_size(n), combining)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         each = self._bank.diagonals(Z)

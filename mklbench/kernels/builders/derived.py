@@ -22,6 +22,7 @@ from mklbench.kernels.banks.wrapped import (
     CosineBank,
     StandardisedBank,
     check_base,
+    needs_remade,
     unit_trace,
 )
 from mklbench.kernels.base import Bank
@@ -171,9 +172,9 @@ class Normalised(_MadeFrom):
             Size of the training samples.
         """
         needed = memory_of(self._base, shape)
-        if self._centre:
-            needed = CentredBank.made_of(needed, shape.n)
-        return CosineBank.made_of(needed, shape.n) if self._cosine else needed
+        for _ in range(self._centre + self._cosine):
+            needed = needs_remade(needed, shape.n, needed.n_kernels)
+        return needed
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank on the training samples `X`."""
@@ -226,7 +227,7 @@ class Combination(_MadeFrom):
         shape : Shape
             Size of the training samples.
         """
-        return CombinedKernel.made_of(memory_of(self._base, shape), shape.n)
+        return needs_remade(memory_of(self._base, shape), shape.n, 1)
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank of the one kernel on the training samples `X`."""

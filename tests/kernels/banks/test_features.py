@@ -87,12 +87,6 @@ def test_a_value_on_a_node_is_that_of_the_node() -> None:
     assert_allclose(basis @ nodes**5, [nodes[3] ** 5, 0.1**5, nodes[8] ** 5], atol=1e-15)
 
 
-@pytest.mark.parametrize("degree", [1, 2, 3, 10])
-def test_powers_by_products(degree: int) -> None:
-    X = samples(20, 1)
-    assert_allclose(Polynomial(degree)(X, X), (X @ X.T + 1.0) ** degree, rtol=1e-14 * degree)
-
-
 def test_a_feature_on_which_every_kernel_is_zero() -> None:
     X = np.column_stack([np.zeros(6), np.arange(6.0)])
     bank = FeatureBank(X, [Polynomial(1, offset=0.0)])

@@ -187,10 +187,6 @@ class TestDearest:
         prices = np.concatenate([MANY, 3.0 - MANY])
         assert_array_equal(bank.dearest(prices, 9), [150, 149])
 
-    def test_other_banks_return_the_largest(self) -> None:
-        bank = FeatureBank(samples("normal", 9, 2, 0), [Gaussian(1.0), Gaussian(2.0)])
-        assert_array_equal(bank.dearest(np.array([1.0, 3.0, 3.0, 2.0]), 3), [1, 2, 3])
-
 
 class TestSolving:
     @pytest.mark.parametrize("kind", ["normal", "far"])

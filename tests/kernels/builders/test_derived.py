@@ -166,7 +166,6 @@ class TestCombination:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"how": "products"}, "how=products is not known: did you mean product"),
             ({"how": "polynomial", "degree": 0}, "degree=0 is not accepted: it must be an integer"),
             ({"how": "polynomial", "offset": -1.0}, "offset=-1.0 is not accepted"),
             ({"how": "polynomial", "degree": 5000}, "the polynomial of 3 kernels overflows"),
@@ -178,7 +177,6 @@ class TestCombination:
                 {"options": {"gamas": [1.0]}},
                 "kernel.options=gamas is not known: did you mean gammas",
             ),
-            ({"base": "views", "options": {"gama": [1]}}, "kernel.options=gama is not known"),
             ({"base": "precomputed", "options": {"K": "no.npy"}}, "no.npy is not a regular file"),
             ({"base": gaussian, "options": {"gamma": 1.0}}, "by functools.partial"),
             ({"base": "product"}, "kernel=combination is made from a bank .* ProductGaussians is"),

@@ -16,7 +16,7 @@ from scipy.io import savemat
 
 from mklbench.errors import InputError
 from mklbench.experiments.run import Run
-from mklbench.kernels import MatrixDescriptors, MatrixKernels
+from mklbench.kernels import MatrixKernels
 from mklbench.kernels.builders.matrix_files import matrices, sample_names
 
 N = 9
@@ -116,18 +116,6 @@ def test_what_is_refused(
     np.savez(tmp_path / "K.npz", **variables)
     with pytest.raises(InputError, match=re.escape(reason)):
         MatrixKernels(str(tmp_path / "K.npz"), **options)
-
-
-def test_distances_come_in_stacks_too(tmp_path: Path) -> None:
-    X = np.random.default_rng(0).standard_normal((2, N, 3))
-    D = ((X[:, :, None] - X[:, None]) ** 2).sum(axis=3)
-    savemat(tmp_path / "D.mat", {"D": last(D)})
-    np.savez(tmp_path / "D.npz", first=D[0], second=D[1])
-    one, other = (
-        MatrixDescriptors(str(tmp_path / name), [1.0])(np.arange(6)) for name in ("D.mat", "D.npz")
-    )
-    weights = [0.3, 0.7]
-    assert_allclose(one.combine(weights), other.combine(weights))
 
 
 def test_new_options_leave_old_keys(tmp_path: Path) -> None:

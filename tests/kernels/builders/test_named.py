@@ -30,20 +30,6 @@ class TestNamedKernels:
         expected = dense_gaussian(0.03)(X, X)
         assert_allclose(kernels.gaussian(X, gamma=0.03).gram([1.0]), expected, atol=1e-10)
 
-    def test_gaussians_keep_the_order_of_their_widths(self) -> None:
-        X, _ = awkward_features(12)
-        bank = kernels.gaussians(X, gammas=[2.0, 0.01])
-        expected = [dense_gaussian(2.0)(X, X), dense_gaussian(0.01)(X, X)]
-        assert_allclose(stack_of(bank), expected, atol=1e-10)
-        assert bank.features == (-1, -1)
-
-    def test_feature_gaussians_name_their_features(self) -> None:
-        X, _ = awkward_features(12)
-        bank = kernels.feature_gaussians(X, gammas=[1.0, 5.0])
-        assert bank.features == tuple(np.repeat(range(6), 2))
-        expected = dense_gaussian(5.0)(X[:, [3]], X[:, [3]])
-        assert_allclose(stack_of(bank)[7], expected, atol=1e-10)
-
     def test_feature_widths_end_where_the_toolbox_s_do(self) -> None:
         X, _ = awkward_features(20)
         bank = kernels.feature_widths(X, n_widths=3)
@@ -57,10 +43,6 @@ class TestNamedKernels:
         bank = kernels.simplemkl_bank(X)
         assert bank.n_kernels == 13 * (X.shape[1] + 1)
         assert bank.features == tuple(np.repeat([-1, 0, 1, 2, 3, 4, 5], 13))
-
-    def test_product_has_one_parameter_a_feature(self) -> None:
-        X, _ = awkward_features(20)
-        assert kernels.product_gaussians(X).features == (0, 1, 2, 3, 4, 5)
 
     def test_precomputed_takes_one_matrix_or_a_stack(self) -> None:
         K = dense_gaussian(0.1)(*awkward_features(9))
@@ -109,9 +91,6 @@ class TestResolve:
     def test_parameters_are_handed_on(self) -> None:
         X, _ = awkward_features(8)
         assert kernels.resolve("feature_gaussians", gammas=[1, 2, 3])(X).n_kernels == 18
-
-    def test_a_callable_is_its_own_builder(self) -> None:
-        assert kernels.resolve(kernels.product_gaussians) is kernels.product_gaussians
 
     def test_an_unknown_name_gets_its_neighbour(self) -> None:
         with pytest.raises(InputError, match="kernel=gausian is not known: did you mean gaussian"):
