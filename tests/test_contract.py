@@ -153,12 +153,6 @@ class TestTypesOfOptions:
             check_arguments("algo", config, {option: value})
         check_arguments("algo", config, {"objective_tol": None, "C": 3, "class_weight": "x"})
 
-    def test_lists_are_of_their_items(self) -> None:
-        config = {"_target_": "mklbench.kernels.feature_gaussians"}
-        check_arguments("kernel", config, {"gammas": [1, 2.5]})
-        with pytest.raises(InputError, match=r"must be of type Sequence\[float\]\."):
-            check_arguments("kernel", config, {"gammas": ["a"]})
-
     def test_of_a_module_whose_names_are_for_type_checkers_are_left_to_it(
         self, module: Any
     ) -> None:
