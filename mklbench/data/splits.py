@@ -229,8 +229,9 @@ def _require_classes(y: NDArray[np.int64], train: Rows, test: Rows) -> tuple[Row
     """Return a split whose training part has all classes."""
     if (absent := np.setdiff1d(y, y[train])).size:
         raise InputError(
-            f"A split or fold trains without class {absent[0]}, whose rows are tested on together: "
-            "use fewer folds, leave that class out, or choose another split."
+            f"A split or fold trains without a class that has {(y == absent[0]).sum()} of {len(y)} "
+            "rows, which are tested on together: use fewer folds, leave that class out, or choose "
+            "another split."
         )
     return train, test
 
@@ -240,10 +241,8 @@ def absent_class(y: NDArray[np.int64], train: Rows, test: Rows) -> str | None:
     for part, rows in (("training", train), ("test", test)):
         missing = np.setdiff1d(y, y[rows])
         if missing.size:
-            n_rows = int((y == missing[0]).sum())
-            return (
-                f"the {part} part without class {missing[0]}, which has {n_rows} of {len(y)} rows"
-            )
+            n_rows = (y == missing[0]).sum()
+            return f"the {part} part without a class that has {n_rows} of {len(y)} rows"
     return None
 
 

@@ -99,7 +99,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "shape": ({"x": np.ones((12, 3))}, r"rows and features \(12, 3\) instead of \(12, 2\)"),
     "a class absent": (
         {"train": [[1, 3, 5, 7]] * 3, "test": [[2, 4, 6, 8, 10, 12, 9, 11]] * 3},
-        "split 0 leaves the training part without class 1, which has 6 of 12 rows",
+        "split 0 leaves the training part without a class that has 6 of 12 rows",
     ),
 }
 
