@@ -25,24 +25,6 @@ def test_weights_are_the_alignments_at_unit_norm() -> None:
     assert_allclose(solution.objective, reached, rtol=1e-9)
 
 
-def test_the_scale_of_a_kernel_does_not_move_its_weight() -> None:
-    stack, y = scaled_stack()
-    rescaled = stack * np.array([1.0, 100.0, 1.0, 1e-3, 1.0, 1.0])[:, None, None]
-    there = align.solve(PrecomputedBank(stack), y).weights
-    assert_allclose(align.solve(PrecomputedBank(rescaled), y).weights, there, rtol=1e-9)
-
-
-@BOTH
-def test_neither_does_centring_it_beforehand(algorithm: ModuleType) -> None:
-    stack, y = scaled_stack()
-    H = np.eye(40) - 1.0 / 40
-    there = algorithm.solve(PrecomputedBank(stack), y, svm_tol=1e-6)
-    solution = algorithm.solve(PrecomputedBank(H @ stack @ H), y, svm_tol=1e-6)
-    assert_allclose(solution.weights, there.weights, rtol=1e-6)
-    assert_allclose(solution.objective, there.objective, rtol=1e-9)
-    assert_allclose(solution.dual_coef, there.dual_coef, atol=1e-3)  # the SVM has an intercept
-
-
 def test_a_negative_alignment_is_clipped_and_said() -> None:
     stack, y = indefinite_stack()
     with pytest.warns(UserWarning, match="1 of 6 kernels .* the first of them kernel 1"):

@@ -11,9 +11,9 @@ from problems import no_line_separates, random_problem, random_stack
 from sklearn.exceptions import ConvergenceWarning
 
 import mklbench
-from mklbench.algorithms import krr, svm, svr
+from mklbench.algorithms import krr, svm
 from mklbench.kernels import PrecomputedBank
-from mklbench.libsvm import SVM, SVR, Machine, SVMSolution
+from mklbench.libsvm import SVM, Machine, SVMSolution
 
 ONE_MACHINE = ("svm", "uniform", "early_fusion", "best_kernel", "late_fusion", "align", "alignf")
 
@@ -50,11 +50,6 @@ class TestLimit:
     ) -> None:
         options: dict[str, object] = {} if name in ("svm", "uniform") else {"learner": learner}
         assert not solved(name, C=100.0, **options).converged
-
-    def test_of_svr(self, unfinished: None) -> None:
-        stack, _ = random_stack(n=40)
-        y = np.sin(np.arange(40.0))
-        assert not svr.solve(PrecomputedBank(stack), y, C=100.0, epsilon=0.01).converged
 
     def test_estimators_warn_with_a_remedy_they_have(self, unfinished: None) -> None:
         X, y = random_problem(40)
@@ -116,10 +111,3 @@ class TestViolation:
         assert machine.violation(outputs, a) == pytest.approx(0.7 - 0.6)
         assert machine.violation(np.array([0.5, 0.4, -0.5]), a) == 0.0
         assert machine.violation(np.zeros(3), np.zeros(3)) == pytest.approx(2.0)
-
-    def test_by_hand_of_a_regression(self) -> None:
-        machine = SVR([1.0, 0.0, -1.0], 2.0, epsilon=0.25)
-        # Slopes 1, 0, -1 minus epsilon where a coefficient grows, plus it where it shrinks.
-        assert machine.violation(np.zeros(3), np.zeros(3)) == pytest.approx(0.75 + 0.75)
-        a = np.array([2.0, 0.0, -2.0])  # both at their bounds: the second may do either
-        assert machine.violation(np.zeros(3), a) == pytest.approx(0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from alignment_problems import real_targets, scaled_stack
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem
 from sklearn.pipeline import make_pipeline
@@ -11,9 +10,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from mklbench import multiclass
-from mklbench.algorithms import early_fusion, svm, svr
+from mklbench.algorithms import early_fusion
 from mklbench.errors import InputError
-from mklbench.kernels import PrecomputedBank, Standardised, feature_gaussians
+from mklbench.kernels import Standardised, feature_gaussians
 
 
 def test_is_an_svm_behind_a_scaler() -> None:
@@ -25,17 +24,6 @@ def test_is_an_svm_behind_a_scaler() -> None:
     ours = multiclass.decision_function(kernel, [solution], X)
     assert_allclose(ours, theirs.decision_function(X), atol=1e-4)
     assert_array_equal(solution.weights, [1.0])
-
-
-@pytest.mark.parametrize("learner", ["svm", "svr"])
-def test_is_the_machine_alone(learner: str) -> None:
-    stack, y = scaled_stack()
-    bank = PrecomputedBank(stack[:1])
-    targets = y if learner == "svm" else real_targets()
-    solution = early_fusion.solve(bank, targets, C=2.0, learner=learner)
-    alone = {"svm": svm, "svr": svr}[learner].solve(bank, targets, C=2.0)
-    assert_array_equal(solution.dual_coef, alone.dual_coef)
-    assert (solution.objective, solution.gap) == (alone.objective, alone.gap)
 
 
 def test_several_kernels_are_not_fused() -> None:

@@ -135,14 +135,6 @@ class TestFamily:
             finite = mkl.solve(FamilyBank(family, thetas), y, C=5.0)
             assert solution.objective <= finite.objective * (1 + 2e-3)
 
-    def test_does_not_depend_on_the_order_of_features(self) -> None:
-        _, y, there = solved("products")
-        order = [2, 0, 3, 1]
-        back = ikl.solve(products(random_problem(40)[0][:, order]), y, C=5.0)
-        assert back.objective == pytest.approx(there.objective, rel=1e-3)
-        assert_array_equal(back.weights, there.weights)
-        assert_array_equal(back.thetas, present(there.thetas)[:, order])
-
     def test_each_master_lowers_the_objective(self) -> None:
         X, y = random_problem(40)
         history = ikl.solve(products(X), y, C=5.0, pricing=2, tol=1e-2).history
@@ -164,12 +156,6 @@ class TestFamily:
         assert not solution.converged
         assert solution.gap > 1e-5
         assert len(solution.weights) == 1
-
-    def test_simplemkl_as_the_master(self) -> None:
-        family, y, ours = solved("isotropic")
-        papers = ikl.solve(family, y, C=5.0, master="simplemkl", tol=2e-3)
-        assert papers.converged
-        assert papers.objective == pytest.approx(ours.objective, rel=1e-2)
 
     @pytest.mark.parametrize("name", FAMILIES)
     def test_a_box_of_one_kernel(self, name: str) -> None:
@@ -201,15 +187,6 @@ def test_small_parameters_are_told_apart() -> None:
     solution = ikl.solve(isotropic(X), y, C=1.0, tol=1e-5)
     assert present(solution.thetas).max() < 0.02
     assert solution.converged
-
-
-@pytest.mark.slow
-def test_products_find_the_features_that_matter() -> None:
-    X, y = random_problem(150, n_features=6)
-    solution = ikl.solve(products(X), y, C=0.1, tol=1e-2)
-    # Beyond 3, kernels only tell single samples apart.
-    relevance = solution.weights @ np.minimum(present(solution.thetas), 3.0)
-    assert set(np.argsort(-relevance)[:2]) == {0, 1}
 
 
 class TestWorkingSet:

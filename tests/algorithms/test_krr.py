@@ -68,15 +68,6 @@ def test_the_path_is_what_solve_returns_at_each_lambda(degree: int) -> None:
         assert solution.degree == degree
 
 
-def test_predictions_take_the_power_of_the_kernel() -> None:
-    X, _ = random_problem(30)
-    bank = feature_gaussians(X)
-    solution = krr.solve(bank, targets(), lam=0.3, degree=2)
-    K = bank.gram(solution.weights) ** 2
-    at_training = multiclass.decision_function(bank, [solution], X)
-    assert_allclose(at_training, K @ solution.dual_coef, atol=1e-10)
-
-
 class TestBadInput:
     bank = PrecomputedBank(random_stack()[0])
 

@@ -11,23 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mklbench import multiclass
 from mklbench.algorithms import krr, late_fusion, svm
 from mklbench.errors import InputError
-from mklbench.kernels import PrecomputedBank, feature_gaussians, gaussian
-
-
-def test_one_kernel_is_the_svm() -> None:
-    X = np.random.default_rng(0).standard_normal((40, 3))
-    y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
-    bank, Z = gaussian(X), X[::2] + 0.3
-    alone = svm.solve(bank, y, C=3.0)
-    fused = late_fusion.solve(bank, y, C=3.0)
-    assert (fused.objective, fused.gap, fused.intercept) == (
-        alone.objective,
-        alone.gap,
-        alone.intercept,
-    )
-    assert_array_equal(fused.dual_coef, alone.dual_coef)
-    there, here = (multiclass.decision_function(bank, [s], Z) for s in (alone, fused))
-    assert_array_equal(here, there)
+from mklbench.kernels import PrecomputedBank, feature_gaussians
 
 
 def test_the_mean_of_machines_that_know_one_kernel_each() -> None:

@@ -112,20 +112,6 @@ class TestReferenceProblems:
             # The conic solver's values are right to 3e-5 or better.
             assert solution.objective == pytest.approx(problem.optimum.value, rel=3e-5)
 
-    def test_history(self, reference: tuple[Problem, PrecomputedBank]) -> None:
-        problem, bank = reference
-        solution = mkl.solve(bank, problem.y, problem.C)
-        check_history(solution)
-        assert solution.history[-1]["objective"] == pytest.approx(solution.objective, rel=1e-3)
-
-    def test_a_start_at_the_optimum(self, reference: tuple[Problem, PrecomputedBank]) -> None:
-        problem, bank = reference
-        there = mkl.solve(bank, problem.y, problem.C, tol=1e-6)
-        again = mkl.solve(bank, problem.y, problem.C, start=there.weights)
-        assert again.converged
-        assert again.n_svm_calls <= 2
-        assert again.objective == pytest.approx(there.objective, rel=1e-4)
-
     def test_most_weights_are_exactly_zero(
         self, reference: tuple[Problem, PrecomputedBank]
     ) -> None:
@@ -167,14 +153,6 @@ class TestOptimum:
 
 
 class TestInvariance:
-    def test_order_of_the_kernels(self) -> None:
-        stack, y = random_stack(n=50, n_kernels=15)
-        order = np.random.default_rng(0).permutation(15)
-        there = solve(stack, y, 5.0, tol=1e-8)
-        here = solve(stack[order], y, 5.0, tol=1e-8)
-        assert_allclose(here.objective, there.objective, rtol=1e-6)
-        assert_allclose(here.weights, there.weights[order], atol=1e-3)
-
     @pytest.mark.parametrize("factor", [1e-6, 1e6])
     def test_units_of_the_kernels(self, factor: float) -> None:
         """K times a factor and C divided by it divide J by it, and move no weight."""
@@ -323,11 +301,6 @@ class TestHardProblems:
         assert solution.n_svm_calls <= 25
         check_history(solution)
 
-    def test_the_best_of_all_iterations_is_returned(self) -> None:
-        stack, y = scaled_problem(39)
-        gaps = [solve(stack, y, 1e4, max_iter=limit).gap for limit in (1, 2, 4, 8)]
-        assert gaps == sorted(gaps, reverse=True)
-
     def test_alpha_too_large_for_single_precision(self) -> None:
         """Times 2^-24, their sum is more than the tolerance of the margins."""
         X, y = random_problem(60, 3)
@@ -379,13 +352,6 @@ class TestIterations:
         assert [solution.n_svm_calls for solution in solutions] == [1, 2, 3, 4]
         assert gaps == sorted(gaps, reverse=True)
         assert gaps[-1] < 0.1 * gaps[0]
-
-    def test_the_history_of_a_hard_problem(self) -> None:
-        stack, y = random_stack(n=80, n_kernels=20)
-        solution = solve(stack, y, 1e3, tol=1e-8)
-        check_history(solution)
-        assert len(solution.history) > 3
-        assert solution.history[-1]["gap"] < 1e-3 * solution.history[1]["gap"]
 
 
 def test_a_tolerance_below_rounding_ends_at_rounding() -> None:

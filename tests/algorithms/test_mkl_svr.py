@@ -1,4 +1,4 @@
-"""MKL for regression: against a conic solver, another loss, scikit-learn, and at its edges."""
+"""MKL for regression: against a conic solver, in other units, and at its edges."""
 
 from __future__ import annotations
 
@@ -92,16 +92,6 @@ class TestOptimum:
         assert doubled.objective == pytest.approx(single.objective, rel=1e-7)
         assert_allclose(doubled.weights.reshape(2, -1).sum(axis=0), single.weights, atol=1e-4)
 
-    def test_one_kernel_is_svr(self) -> None:
-        stack, y = problem()
-        K = stack.mean(axis=0)[None]
-        ours = solve(K, y, 2.0, 0.1, tol=1e-8)
-        plain = svr.solve(PrecomputedBank(K), y, 2.0, epsilon=0.1, svm_tol=1e-7)
-        assert ours.objective == pytest.approx(plain.objective, rel=1e-5)
-        assert_allclose(K[0] @ ours.dual_coef, K[0] @ plain.dual_coef, atol=1e-4)
-        assert ours.intercept == pytest.approx(plain.intercept, abs=1e-4)
-        assert_array_equal(ours.weights, [1.0])
-
     def test_gradient(self) -> None:
         """dJ/dd_m = -1/2 a' K_m a, by central differences of the SVR's value."""
         stack, y = problem()
@@ -150,11 +140,6 @@ class TestEdges:
         assert (solution.objective, solution.gap, solution.converged) == (0.0, 0.0, True)
         assert solution.intercept == 1.0
 
-    def test_a_tube_just_narrower_than_the_targets(self) -> None:
-        stack, _ = problem()
-        y = np.linspace(-1.0, 3.0, N)
-        check_optimal(stack, y, 10.0, 1.99)
-
     def test_constant_targets(self) -> None:
         solution = solve(problem()[0], np.full(N, 7.5), 10.0, 0.0)
         assert (solution.intercept, solution.objective) == (7.5, 0.0)
@@ -191,10 +176,6 @@ class TestEdges:
         solution = solve(np.zeros((2, N, N)), y, 3.0, 0.0)
         assert solution.objective == pytest.approx(3.0 * np.abs(y - np.median(y)).sum())
         assert solution.converged
-
-    def test_two_samples(self) -> None:
-        solution = solve(np.ones((1, 2, 2)) + np.eye(2), np.array([0.0, 1.0]), 10.0, 0.1)
-        assert solution.objective == pytest.approx(0.8 * 0.4 - 0.5 * 0.4**2 * 2)
 
     def test_a_limit_on_the_calls(self) -> None:
         stack, y = problem(1)

@@ -16,7 +16,6 @@ from mklbench.algorithms import krr, nkrr
 from mklbench.kernels import PrecomputedBank, linear_features
 from mklbench.kernels.base import Bank
 from mklbench.penalties.norm_ball import NormBall
-from mklbench.solution import Solution
 
 LAM = 0.5
 DEGREES = (1, 2, 3)
@@ -102,15 +101,6 @@ class TestLinearCombinations:
         assert solution.gap <= 1e-8
         assert_allclose(solution.weights, optimum.weights, atol=1e-2)
 
-    def test_kernels_that_do_not_help_keep_their_weight(self) -> None:
-        """With a bound on the 1-norm all that is added goes to few kernels."""
-        X = np.random.default_rng(0).standard_normal((40, 6))
-        y = 2.0 * X[:, 0]
-        weights = nkrr.solve(
-            linear_features(X), y, LAM, degree=1, norm=1, radius=3.0, tol=1e-8
-        ).weights
-        assert_allclose(weights, [4.0, 1.0, 1.0, 1.0, 1.0, 1.0], atol=1e-6)
-
 
 class TestResidual:
     @pytest.mark.parametrize("norm", [1, 2])
@@ -185,23 +175,3 @@ class TestSolve:
         assert_allclose(solution.weights, expected)
         assert not solution.converged
         assert solution.n_iter == 1
-
-    def test_the_kernel_sum_matters(self) -> None:
-        """A product of two features is learned with degree 2, and their weights are raised."""
-        X = np.random.default_rng(0).standard_normal((80, 5))
-        y = X[:, 0] * X[:, 1]
-        solution = nkrr.solve(linear_features(X), y, degree=2, radius=5.0)
-        assert set(np.argsort(solution.weights)[-2:]) == {0, 1}
-        linear = nkrr.solve(linear_features(X), y, degree=1, radius=5.0)
-        assert solution.objective < 0.1 * linear.objective
-
-
-def test_degree_two_sums_all_products_of_two_kernels() -> None:
-    """Equation 4, where a product of two different kernels counts twice."""
-    X, y = random_problem(12, 3)
-    stack = rank_one_stack(X)
-    solution: Solution = nkrr.solve(linear_features(X), y, degree=2)
-    mu = solution.weights
-    K = sum(mu[k] * mu[m] * stack[k] * stack[m] for k, m in itertools.product(range(3), repeat=2))
-    alpha = np.linalg.solve(K + np.eye(12), y)
-    assert_allclose(solution.dual_coef, alpha, rtol=1e-8)

@@ -192,15 +192,6 @@ class TestPath:
             assert solution.n_svm_calls == alone.n_svm_calls
             assert (solution.converged, solution.gap) == (alone.converged, alone.gap)
 
-    def test_its_iterates_are_those_of_runs_with_a_limit(self) -> None:
-        X, y = random_problem(50)
-        family = product_gaussians(X)
-        for number, solution in enumerate(qnpkl.solve_path(family, y, range(1, 5)), start=1):
-            limited = qnpkl.solve(family, y, max_iter=number)
-            assert_array_equal(solution.weights, limited.weights)
-            assert solution.converged
-            assert not limited.converged or limited.n_iter < number or number == 4
-
 
 class TestIdentity:
     """K = I is a minimum of J that predicts the larger class; a long first step leads there."""

@@ -182,15 +182,6 @@ def test_the_scale_of_a_kernel_does_not_matter(algorithm: ModuleType) -> None:
         assert_allclose(ours, theirs, atol=0.05 * theirs.max())
 
 
-def test_one_kernel_is_an_svm_in_a_ball() -> None:
-    stack, y = random_stack(n=30)
-    K = stack[:1] / conic_twins.squared_radius(stack[0])
-    alone = svm.solve(PrecomputedBank(K), y, 3.0)
-    solution = radius_margin.solve(PrecomputedBank(7.0 * K), y, 3.0)
-    assert_allclose(solution.objective, alone.objective, rtol=1e-3)
-    assert solution.n_iter == 1
-
-
 @BOTH
 def test_a_constant_kernel_takes_no_part(algorithm: ModuleType) -> None:
     stack, y = random_stack(n=30)

@@ -15,12 +15,12 @@ from problems import no_line_separates, random_stack
 from reference_problems import reference_problem
 
 from benchmarks.reference import real_samples
-from mklbench.algorithms import mkl, simplemkl, svm, vskl
+from mklbench.algorithms import mkl, simplemkl, vskl
 from mklbench.kernels import Groups, PrecomputedBank, groups_of, simplemkl_bank
 from mklbench.libsvm import Machine, SVMSolution
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective
-from mklbench.penalties.mixed_norm import MixedNorm, power_sum
+from mklbench.penalties.mixed_norm import MixedNorm
 
 EXPONENTS = [1, 1.5, 2, 3, math.inf]
 
@@ -45,15 +45,6 @@ class TestOptimum:
             assert solution.converged
             assert_allclose(solution.objective, problem.optimum.value, rtol=1e-3)
 
-    def test_singletons_at_q_1_are_an_svm_on_the_sum(self) -> None:
-        stack, y = random_stack()
-        bank = PrecomputedBank(stack)
-        solution = vskl.solve(bank, y, C=1.0, q=1, groups="singletons")
-        plain = svm.solve(bank, y, C=1.0, weights=np.ones(5))
-        assert solution.n_svm_calls == 1
-        assert_allclose(solution.weights, 1.0)
-        assert_allclose(solution.dual_coef, plain.dual_coef)
-
 
 class TestGap:
     def test_the_inner_solver_is_made_accurate_enough(self) -> None:
@@ -65,45 +56,8 @@ class TestGap:
         value = conic_twins.mixed_norm(stack, y, 10.0, groups, 2.0).value
         assert_allclose(solution.objective, value, rtol=2e-4)
 
-    @pytest.mark.parametrize("q", [1.5, 2, math.inf])
-    @pytest.mark.parametrize("groups", [GROUPINGS["two"], GROUPINGS["singletons"]])
-    def test_no_objective_is_below_what_its_alpha_proves(
-        self, groups: list[list[int]], q: float
-    ) -> None:
-        """No value of (D) is below max over gamma of sum alpha - 1/2 sum_j max_k q_jk / gamma_j.
-
-        Kernels of unlike sizes need a gamma far from that of the first SVM.
-        """
-        power = 0.5 if q == math.inf else q / (2.0 * q - 1.0)
-        for seed in range(3):
-            stack, y = random_stack(seed=seed)
-            stack *= np.exp(np.random.default_rng(seed).normal(size=5))[:, None, None]
-            bank = PrecomputedBank(stack, groups)
-            for tol in (0.01, 0.3):
-                solution = vskl.solve(bank, y, C=0.3, q=q, tol=tol)
-                a = solution.dual_coef
-                forms = np.einsum("i,mij,j->m", a, stack, a)
-                totals = np.array([forms[group].max() for group in groups])
-                proven = np.abs(a).sum() - 0.5 * power_sum(totals, power)
-                assert solution.objective >= proven * (1.0 - 1e-6)
-
 
 class TestWeights:
-    @pytest.mark.parametrize("q", EXPONENTS)
-    def test_are_on_the_simplices(self, q: float) -> None:
-        """The sums 1 / gamma_j of the groups have sum_j gamma_j^q* = 1, gamma = 1 at q = 1."""
-        stack, y = random_stack(n_kernels=7)
-        groups = Groups([[0, 2], [1, 3, 6], [4, 5]], 7)
-        bank = PrecomputedBank(stack, [[0, 2], [1, 3, 6], [4, 5]])
-        weights = vskl.solve(bank, y, C=10.0, q=q).weights
-        assert (weights >= 0).all()
-        gamma = 1.0 / groups.sums(weights)
-        if q == 1:
-            assert_allclose(gamma, 1.0, rtol=1e-12)
-        else:
-            conjugate = 1.0 if q == math.inf else q / (q - 1.0)
-            assert_allclose((gamma**conjugate).sum(), 1.0, rtol=1e-9)
-
     def test_a_group_of_zero_kernels(self) -> None:
         stack, y = random_stack()
         bank = PrecomputedBank(np.concatenate([stack, np.zeros((2, 30, 30))]))
@@ -143,22 +97,6 @@ class TestOracle:
             step = 1e-3 * unit
             rise = G(shares + step).point.objective - G(shares - step).point.objective
             assert rise / 2e-3 == pytest.approx(slopes[m], rel=5e-3)
-
-    @pytest.mark.parametrize("q", EXPONENTS)
-    def test_the_ascent_never_decreases(self, q: float, monkeypatch: pytest.MonkeyPatch) -> None:
-        values: list[float] = []
-        call = Objective.__call__
-
-        def noting(self: Objective, *arguments: np.ndarray) -> object:
-            point = call(self, *arguments)
-            values.append(point.objective)
-            return point
-
-        monkeypatch.setattr(Objective, "__call__", noting)
-        asked, _ = oracle(q)
-        answer = answer_of(asked, np.array([0.1, 0.2, 0.7, 0.7, 0.3]), 1e-7)
-        assert answer.ascents == (1 if q == 1 else len(values))
-        assert (np.diff(values) >= -1e-6 * values[-1]).all()
 
     @pytest.mark.parametrize("q", [2, 3, math.inf])
     def test_few_ascents_are_enough(self, q: float, mirror: Path) -> None:

@@ -10,11 +10,10 @@ from problems import random_problem
 
 from mklbench import multiclass
 from mklbench.algorithms import mkl
-from mklbench.data.splits import folds
 from mklbench.errors import InputError
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.run import Run
-from mklbench.kernels import Bank, PrecomputedBank, simplemkl_bank
+from mklbench.kernels import Bank, simplemkl_bank
 from mklbench.kernels.base import Array
 from mklbench.solution import Solution
 
@@ -45,35 +44,6 @@ def test_a_path_of_C_ends_at_the_same_optima_with_fewer_svm_calls(bank: tuple[Ba
     assert all(solution.gap <= 1e-4 for solution in [*warm, *cold])
     np.testing.assert_allclose(objectives(warm), objectives(cold), rtol=2e-4)
     assert calls(warm) < calls(cold)
-
-
-def test_the_fold_before_is_a_start_that_saves_svm_calls(bank: tuple[Bank, Array]) -> None:
-    kernels, y = bank
-    cold, warm = list[Solution](), list[Solution]()
-    for rows, _ in folds(y.astype(int), 5, seed=0):
-        part = kernels.take(rows)
-        cold.append(mkl.solve(part, y[rows]))
-        warm.append(mkl.solve(part, y[rows], start=warm[-1].weights if warm else None))
-    np.testing.assert_allclose(objectives(warm), objectives(cold), rtol=2e-4)
-    assert calls(warm) < calls(cold)
-
-
-def test_one_kernel_more_each_time(bank: tuple[Bank, Array]) -> None:
-    """As infinite kernel learning does: the weights so far and a 0 are the start."""
-    kernels, y = bank
-    stack = np.stack([kernels.combine(unit) for unit in np.eye(kernels.n_kernels)])
-    stack = stack[np.random.default_rng(0).permutation(len(stack))[:30]]
-    cold, warm = [], [mkl.solve(PrecomputedBank(stack[:10]), y)]
-    for count in range(11, len(stack) + 1):
-        growing = PrecomputedBank(stack[:count])
-        cold.append(mkl.solve(growing, y))
-        warm.append(mkl.solve(growing, y, start=np.append(warm[-1].weights, 0.0)))
-    assert warm[-1].objective < 0.95 * warm[0].objective  # what came later matters
-    whole = mkl.solve(PrecomputedBank(stack), y)
-    assert all(solution.gap <= 1e-4 for solution in warm)
-    assert warm[-1].objective == pytest.approx(whole.objective, rel=2e-4)
-    np.testing.assert_allclose(objectives(warm[1:]), objectives(cold), rtol=2e-4)
-    assert calls(warm[1:]) < calls(cold)
 
 
 def test_a_start_without_the_new_kernel_is_refused_with_the_remedy(

@@ -76,17 +76,6 @@ class TestNoRealNumbers:
         with pytest.raises(InputError, match=NOT_REAL):
             machine(Y).solve(TYPES[kind](gram()))
 
-    @pytest.mark.parametrize(
-        ("estimator", "stacked"), [("KernelSVC", False), ("MKL", True), ("KRR", False)]
-    )
-    def test_estimators(self, kind: str, estimator: str, stacked: bool) -> None:
-        K = gram()[None] if stacked else gram()
-        model = getattr(mklbench, estimator)(kernel="precomputed")
-        with pytest.raises(InputError, match=NOT_REAL):
-            model.fit(TYPES[kind](K), Y)
-        with pytest.raises(InputError, match=NOT_REAL):
-            model.fit(K, Y).predict(TYPES[kind](K))
-
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 class TestNotFinite:

@@ -58,12 +58,6 @@ class TestClosestPoints:
         optimum, _ = conic_twins.closest_points(K, y)
         assert_allclose(hulls._at(K, y, alpha).squared_distance, optimum, rtol=1e-6)
 
-    def test_hulls_that_meet_have_no_distance(self) -> None:
-        X, y = random_problem(60, 2)
-        K = X @ X.T  # no line through the middle separates these
-        found = Hulls(y, 1e-6).closest(K)
-        assert found.squared_distance <= hulls.MEETING * K.diagonal().mean()
-
 
 class TestBall:
     @pytest.mark.parametrize("make", [gaussian, linear])
@@ -73,12 +67,6 @@ class TestBall:
         assert_allclose(bounds.upper, conic_twins.squared_radius(K), rtol=1e-6)
         assert bounds.relative_gap <= 1e-9
         assert shares.sum() == pytest.approx(1.0)
-
-    def test_samples_on_a_line(self) -> None:
-        x = np.array([-1.0, 0.0, 2.0, 5.0])
-        shares, bounds = EnclosingBall(4, 1e-9).smallest(np.outer(x, x))
-        assert bounds.upper == pytest.approx(9.0)
-        assert_allclose(shares, [0.5, 0.0, 0.0, 0.5], atol=1e-9)
 
     def test_equal_samples_need_none(self) -> None:
         assert EnclosingBall(3, 1e-9).smallest(np.ones((3, 3)))[1].upper == pytest.approx(0.0)

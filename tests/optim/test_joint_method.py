@@ -5,13 +5,11 @@ from __future__ import annotations
 import conic_twins
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from problems import categories, random_problem, random_stack
 
 from mklbench import MKL
 from mklbench.algorithms import mkl
 from mklbench.kernels import PrecomputedBank, feature_gaussians, linear_features
-from mklbench.kernels.row_factors import gram_factors
 from mklbench.libsvm import SVM, OneClassSVM
 from mklbench.optim import joint_method, svm_dual
 from mklbench.optim.svm_dual import InnerSVM
@@ -89,18 +87,3 @@ def test_says_where_it_separates_the_classes(
     model = MKL(kernel="linear_features", C=1e4, method="joint", verbose=1)
     model.fit(X[np.abs(X[:, 0]) > 0.1], y[np.abs(X[:, 0]) > 0.1])
     assert ("the kernels separate the two classes" in capsys.readouterr().out) is told
-
-
-def test_factors_are_the_kernels() -> None:
-    stack, y = random_stack(n=20)
-    bank = PrecomputedBank(stack)
-    factors = gram_factors(
-        np.array([bank.combine(unit) for unit in np.eye(bank.n_kernels)[[3, 1]]])
-    )
-    assert (factors.n_samples, factors.n_kernels, factors.rank) == (20, 2, 20)
-    B = factors.rows(0, 20)
-    assert_allclose(factors.forms(B.T @ y), bank.quadratic_forms(y)[[3, 1]])
-    weights = np.array([0.25, 2.0])
-    (core,) = factors.combined(weights)
-    assert_allclose(B @ core @ B.T, 0.25 * stack[3] + 2.0 * stack[1])
-    assert_allclose(factors.rows(5, 7), B[5:7])

@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError
 
 from mklbench.kernels import feature_gaussians
 from mklbench.kernels.groups import Groups
-from mklbench.optim.joint_newton import NewtonSystem, root
+from mklbench.optim.joint_newton import NewtonSystem
 from mklbench.optim.row_blocks import Linearised
 from mklbench.optim.weight_sets import Ball, ElasticBox, Given, Grouped, OneSum, WeightSet
 
@@ -117,9 +117,3 @@ def test_one_that_is_indefinite_by_more_is_refused() -> None:
     at.products = -1e3 * at.products
     with pytest.raises(LinAlgError):
         NewtonSystem(of["factors"], at, of["weight_set"], of["x"], of["prices"], of["v"])
-
-
-def test_a_root_squares_to_its_matrix() -> None:
-    half = np.random.default_rng(0).standard_normal((5, 3))
-    core = half @ half.T
-    assert root(core) @ root(core).T == pytest.approx(core)

@@ -1,4 +1,4 @@
-"""The local model: what it shares with MKL's own objective, and its minimiser."""
+"""The minimiser of the local model, and which rows it moves."""
 
 from __future__ import annotations
 
@@ -93,12 +93,6 @@ def rank_one_parts(at: Expansion) -> Array:
     return at.products / at.norms[:, None]
 
 
-def model_kernel(at: Expansion, e: Array) -> Array:
-    """Return B + sum_m e_m g_m g_m' (n, n)."""
-    g = rank_one_parts(at)
-    return at.K + (g.T * (e - at.weights)) @ g
-
-
 def free_alpha(at: Expansion) -> Array:
     alpha = np.abs(at.dual_coef)
     return (alpha > 0) & (alpha < at.dual.upper)
@@ -140,55 +134,6 @@ def check_feasible(at: Expansion, prediction: KernelMachine) -> None:
     assert prediction.weights.sum() == pytest.approx(1.0, abs=1e-14)
 
 
-class TestModelAndObjective:
-    """At its weights the model is J, to second order."""
-
-    def test_what_the_parts_leave_is_positive_semidefinite(self, case: Problem) -> None:
-        parts = rank_one_parts(case.expansion())
-        for K, g in zip(case.stack, parts, strict=True):
-            assert np.linalg.eigvalsh(K - np.outer(g, g))[0] > -1e-10 * np.trace(K)
-            assert np.linalg.eigvalsh(K - 1.01 * np.outer(g, g))[0] < -1e-6
-
-    def test_gradient(self, case: Problem) -> None:
-        """It is -1/2 (g_m' a)^2 = -1/2 a' K_m a, and that is how the model's value changes."""
-        at = case.expansion()
-        gradient = -0.5 * np.einsum("i,mij,j->m", at.dual_coef, case.stack, at.dual_coef)
-        assert_allclose(-0.5 * (rank_one_parts(at) @ at.dual_coef) ** 2, gradient, rtol=1e-10)
-        size = 1e-4
-        for m in np.flatnonzero(at.weights):
-            step = size * np.eye(N_KERNELS)[m]
-            ahead, back = (
-                conic_twins.svm(
-                    model_kernel(at, at.weights + sign * step), at.dual.signs, at.dual.upper
-                ).value
-                for sign in (1.0, -1.0)
-            )
-            assert (ahead - back) / (2 * size) == pytest.approx(gradient[m], rel=1e-3, abs=1e-4)
-
-    def test_second_derivatives(self, case: Problem) -> None:
-        at = case.expansion()
-        free = free_alpha(at)
-        size = 1e-5
-
-        def slopes(K: Array, kernels: Array) -> Array:
-            """Return -1/2 a' K_m a at the solution with the same active set."""
-            a = with_active_set(K, at.dual.signs, at.dual_coef, free)
-            assert (at.dual.signs * a >= 0).all()
-            assert (at.dual.signs * a <= at.dual.upper).all()
-            return -0.5 * np.einsum("i,mij,j->m", a, kernels, a)
-
-        g = rank_one_parts(at)
-        parts = g[:, :, None] * g[:, None, :]
-        for m in range(N_KERNELS):
-            exact, model = (
-                (slopes(at.K + size * kernels[m], kernels) - slopes(at.K, kernels)) / size
-                for kernels in (case.stack, parts)
-            )
-            scale = np.abs(exact).max()
-            assert scale > 0
-            assert_allclose(model, exact, atol=2e-3 * scale)
-
-
 class TestMinimiser:
     def test_equals_a_conic_solver(self, case: Problem) -> None:
         at = case.expansion()
@@ -200,14 +145,6 @@ class TestMinimiser:
             prediction.dual_coef, at.dual.signs * best.alpha, atol=1e-3 * best.alpha.max()
         )
         assert_allclose(prediction.weights, best.multipliers / best.tau, atol=1e-3)
-
-    def test_weights_of_kernels_that_are_not_wanted_are_exactly_zero(self) -> None:
-        at = PROBLEMS["C=0.3"].expansion()
-        weights = local_model.minimise(at, all_rows(at), TOL).weights
-        unwanted = model_programme(at).multipliers < 1e-6
-        assert unwanted.any()
-        assert (weights[unwanted] == 0).all()
-        assert (weights[~unwanted] > 0).all()
 
     def test_alpha_at_its_bounds_is_exactly_there(self) -> None:
         at = PROBLEMS["C=0.3"].expansion()
@@ -239,22 +176,6 @@ class TestMinimiser:
             errors.append(float(np.abs(found - optimum).max()))
         assert errors[0] < 0.3 * 1e-2
         assert errors[1] < 0.03 * errors[0]
-
-    def test_weights_that_do_not_see_the_solution(self) -> None:
-        """All weight is on kernels that do not take part."""
-        whole = PROBLEMS["one kernel with weight"].expansion()
-        others = np.array([0, 1, 3])
-        at = replace(
-            whole,
-            weights=np.zeros(3),
-            products=whole.products[others],
-            norms=whole.norms[others],
-        )
-        prediction = local_model.minimise(at, all_rows(at), TOL)
-        check_feasible(at, prediction)
-        best = model_programme(at)
-        assert dual_value(at, prediction.dual_coef) == pytest.approx(best.value, rel=1e-7)
-        assert_allclose(prediction.weights, best.multipliers / best.tau, atol=1e-3)
 
 
 class TestRows:

@@ -1,27 +1,17 @@
-"""The radius as a function of the weights: gradient, convexity, and searches that end."""
+"""The radius as a function of the weights: its gradient, and searches that end."""
 
 from __future__ import annotations
 
-import conic_twins
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from problems import random_stack
 
-from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank
 from mklbench.optim import radius
 from mklbench.optim.radius import Radius
 
 Array = np.ndarray
-
-
-def test_the_ball_has_the_radius_1() -> None:
-    stack, _ = random_stack(n=30)
-    inside = Radius(PrecomputedBank(stack)).scaled(np.arange(1.0, len(stack) + 1))
-    assert_allclose(inside.K, np.tensordot(inside.weights, stack, axes=1), rtol=1e-9)
-    assert_allclose(conic_twins.squared_radius(inside.K), 1.0, rtol=1e-6)
-    assert inside.weights @ inside.radii == pytest.approx(1.0, abs=1e-6)
 
 
 def test_the_gradient_is_that_of_differences() -> None:
@@ -38,14 +28,6 @@ def test_the_gradient_is_that_of_differences() -> None:
         linear[m] = c @ (there.weights - back.weights) / (2 * step)
     assert_allclose(at.radii, squared, rtol=1e-4, atol=1e-6)
     assert_allclose(at.gradient(c), linear, rtol=1e-3, atol=1e-6)
-
-
-def test_constant_kernels_have_none() -> None:
-    stack, _ = random_stack(n=20)
-    padded = np.concatenate([stack, np.ones_like(stack[:1])])
-    assert Radius(PrecomputedBank(padded)).units[-1] == 0
-    with pytest.raises(InputError, match="all 1 kernels are constant"):
-        Radius(PrecomputedBank(np.ones((1, 5, 5))))
 
 
 @pytest.mark.parametrize("first", [0, 3])

@@ -1,4 +1,4 @@
-"""Blocks of rows: what they answer, and that a question leaves the block before it as it was."""
+"""Blocks of rows: those that are kept are made once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from mklbench.certify import Hinge
 from mklbench.kernels import feature_gaussians
 from mklbench.optim.row_blocks import terms_of
-from mklbench.optim.row_engines import FactorProblem, cut, threads
+from mklbench.optim.row_engines import FactorProblem
 
 
 @pytest.fixture
@@ -45,19 +45,3 @@ def test_rows_that_are_kept_are_made_once(problem: FactorProblem, monkeypatch: A
     monkeypatch.setattr(type(problem.factors), "rows", None)
     for question, arguments in questions(problem.factors.rank):
         getattr(block, question)(*arguments)
-
-
-def test_each_block_is_given_its_own_samples(problem: FactorProblem) -> None:
-    a = np.random.default_rng(1).standard_normal(300)
-    B = problem.exact.rows(0, 300)
-    with threads(problem) as engine:
-        answers = engine.each("both_exactly", a, np.zeros((B.shape[1], 1)))
-    assert sum(projected for projected, _ in answers) == pytest.approx(B.T @ a)
-
-
-@pytest.mark.parametrize("n", [1, 7, 300, 1001])
-def test_blocks_are_of_about_the_same_size_and_leave_nothing_out(n: int) -> None:
-    rows = cut(n, min(n, 4))
-    assert np.array_equal(np.concatenate([np.arange(n)[own] for own in rows]), np.arange(n))
-    sizes = [own.stop - own.start for own in rows]
-    assert max(sizes) - min(sizes) <= 1

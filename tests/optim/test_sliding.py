@@ -75,14 +75,6 @@ class TestSlide:
         assert value(family, y, 2.0, again) == pytest.approx(value(family, y, 2.0, kept), rel=1e-3)
 
 
-def test_a_box_of_one_kernel_leaves_it_there() -> None:
-    X, y = random_problem(40)
-    family = products(X, gamma_min=0.3, gamma_max=0.3)
-    known = Mixture(np.ones(1), np.full((1, 4), 0.3))
-    slid = slide(family, SVM(y, 2.0), known, 8, 1e-6)
-    np.testing.assert_array_equal(slid.thetas, known.thetas)
-
-
 class TestMerged:
     def test_kernels_that_differ_by_less_than_a_thousandth_are_one_and_j_stays(self) -> None:
         X, y = random_problem(60)

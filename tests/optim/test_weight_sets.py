@@ -1,4 +1,4 @@
-"""The joint method on other sets of weights: beside a conic solver and the methods on matrices."""
+"""The joint method on other sets of weights: beside a conic solver and dense matrices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from mklbench import MKL, VSKL, ElasticNetMKL
+from mklbench import VSKL
 from mklbench.algorithms import elastic_net, mkl, uniform, vskl
 from mklbench.certify import Hinge, PrimalDualPoint, bounds
 from mklbench.errors import InputError
@@ -21,17 +21,15 @@ from mklbench.kernels import (
     feature_gaussians,
     product_gaussians,
 )
-from mklbench.kernels.groups import Groups, groups_of
+from mklbench.kernels.groups import groups_of
 from mklbench.kernels.row_factors import MANY
 from mklbench.multiclass import decision_function
-from mklbench.optim import joint_search, row_blocks, row_engines
-from mklbench.optim.weight_sets import Ball, ElasticBox, Given, Grouped, OneSum, WeightSet
+from mklbench.optim.weight_sets import ElasticBox, OneSum, WeightSet
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
 
 TOL = 1e-4
-# Exponents of VSKL.
 
 # The conic solver says so where it misses its 1e-9, or how it takes a norm apart.
 pytestmark = [
@@ -77,16 +75,6 @@ class TestCandidates:
         assert dense.sum() == pytest.approx(1.0)
         assert list(sparse > 0) == [True, False, True, True]
 
-    @pytest.mark.parametrize("p", [1.1, 3.0, 1e3])
-    def test_of_a_ball_have_norm_1(self, p: float) -> None:
-        (weights,) = Ball(5, p).candidates(random_x(Ball(5, p)))
-        assert power_sum(weights, p) == pytest.approx(1.0)
-
-    def test_of_groups_have_sums_whose_inverses_are_on_a_sphere(self) -> None:
-        groups = Groups([[0, 3], [1, 2, 4]], 5)
-        for weights in Grouped(groups, 3.0).candidates(random_x(Grouped(groups, 3.0))):
-            assert power_sum(1.0 / groups.sums(weights), 1.5) == pytest.approx(1.0)
-
     @pytest.mark.parametrize("mix", [0.1, 0.9])
     def test_of_the_elastic_net_are_below_their_bound(self, mix: float) -> None:
         where = ElasticBox(3, mix)
@@ -94,11 +82,6 @@ class TestCandidates:
         assert_allclose(dense, np.array([0.5 / 0.51, 1e-4 / 0.9001, 0.6]) / mix)
         assert_allclose(sparse, np.where([True, False, True], dense, 0.0))
         assert dense.max() < 1.0 / mix
-
-    def test_given_weights_stay(self) -> None:
-        given = np.array([0.2, 3.0])
-        (weights,) = Given(given).candidates(np.ones(0))
-        assert_allclose(weights, given)
 
 
 class TestBall:
@@ -208,15 +191,6 @@ class TestElasticNet:
         assert lower <= slow.objective + slow.gap * abs(slow.objective)
         assert slow.objective * (1.0 - slow.gap) <= upper * (1.0 + 1e-9)
 
-    def test_an_estimator_takes_it(self) -> None:
-        X, y = problem(200, 3, seed=1)
-        model = ElasticNetMKL("feature_gaussians", C=10.0, method="joint").fit(X, y)
-        assert model.method_ == "joint"
-        other = ElasticNetMKL("feature_gaussians", C=10.0, method="libsvm").fit(X, y)
-        assert other.method_ == "libsvm"
-        ours, theirs = model.decision_function(X), other.decision_function(X)
-        assert np.abs(ours - theirs).max() <= 0.05 * np.abs(theirs).max()
-
 
 class TestGiven:
     @pytest.mark.parametrize("C", [1e-4, 1.0, 100.0])
@@ -258,14 +232,6 @@ class TestGrouped:
         twin = conic_twins.mixed_norm(stack_of(bank), y, 1.0, lists, q)
         assert_optimal(found, twin.value, tol=1e-5)
 
-    @pytest.mark.parametrize(("q", "C"), [(1.0, 1.0), (2.0, 100.0), (math.inf, 1e-4)])
-    def test_has_that_of_mirror_descent(self, q: float, C: float) -> None:
-        X, y = problem(150, 3, seed=13)
-        bank = feature_gaussians(X, [0.1, 1.0])
-        found = vskl.solve(bank, y, C, q=q, groups="features", tol=TOL, method="joint")
-        other = vskl.solve(bank, y, C, q=q, groups="features", tol=5e-3, method="libsvm")
-        assert_optimal(found, other.objective, error=other.gap)
-
     @pytest.mark.slow
     def test_many_samples_take_factors_but_not_with_options_of_the_descent(self) -> None:
         X, y = problem(MANY, 2, seed=15)
@@ -274,48 +240,3 @@ class TestGrouped:
         assert model.gap_ <= 1e-2
         model.set_params(max_iter=1, step_size=1.0)
         assert model.fit(X, y).method_ == "libsvm"
-
-
-@pytest.mark.parametrize("name", ["ball", "grouped"])
-def test_blocks_do_not_matter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = problem(300, 3, seed=16)
-    bank = feature_gaussians(X, [0.5, 2.0])
-
-    def solved() -> Solution:
-        if name == "ball":
-            return ball(bank, y, 10.0, 2.0)
-        return vskl.solve(bank, y, 10.0, groups="features", tol=TOL, method="joint")
-
-    whole = solved()
-    monkeypatch.setattr(row_blocks, "ROWS", 7)
-    monkeypatch.setattr(row_engines, "ROWS", 7)
-    monkeypatch.setattr(row_engines, "_BLOCK", 14)
-    parts = solved()
-    assert parts.gap <= TOL
-    assert parts.objective == pytest.approx(whole.objective, rel=2.0 * TOL)
-    assert_allclose(parts.weights, whole.weights, atol=1e-2)
-
-
-@pytest.mark.slow
-def test_many_samples_take_factors_for_a_norm_too() -> None:
-    X, y = problem(MANY, 3, seed=18)
-    model = MKL(kernel="feature_gaussians", C=1.0, p=2, tol=1e-3).fit(X, y)
-    assert model.method_ == "joint"
-    assert power_sum(model.solutions_[0].weights, 2.0) == pytest.approx(1.0)
-
-
-def test_finer_factors_go_on_from_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the first factors are much too coarse, the function found with them is a start."""
-    X, y = problem(400, 3, seed=19)
-    bank = feature_gaussians(X, [0.5, 2.0])
-    monkeypatch.setattr(joint_search, "_DROPPED", (1e-2, 1e-11))
-    twice = mkl.solve(bank, y, 10.0, tol=1e-5, method="joint")
-    monkeypatch.setattr(joint_search, "_DROPPED", (1e-11,))
-    once = mkl.solve(bank, y, 10.0, tol=1e-5, method="joint")
-    assert twice.converged
-    assert twice.objective == pytest.approx(once.objective, rel=2e-5)
-    factors = bank.row_factors()
-    assert factors is not None
-    t = factors.projected(slice(0, factors.n_samples), twice.dual_coef)
-    outputs = factors.rows(0, factors.n_samples) @ factors.expanded(twice.weights, t)
-    assert twice.weights @ factors.forms(t) == pytest.approx(twice.dual_coef @ outputs)

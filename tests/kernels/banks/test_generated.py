@@ -22,7 +22,6 @@ from mklbench.experiments.run_checks import check_run
 from mklbench.kernels import (
     Bank,
     FeatureBank,
-    Gaussian,
     GeneratedBank,
     feature_pairs,
     feature_widths,
@@ -189,17 +188,6 @@ class TestDearest:
 
 
 class TestSolving:
-    @pytest.mark.parametrize("kind", ["normal", "far"])
-    def test_the_weights_are_those_of_stored_kernels(self, kind: str) -> None:
-        X = samples(kind, 60, 4, 3)
-        _, y = random_problem(60)
-        gammas = np.array([0.02, 0.3, 4.0])  # far enough apart to be told by their prices
-        stored = FeatureBank(X, [Gaussian(gamma) for gamma in gammas.tolist()])
-        one = mkl.solve(on_features(X, gammas), y, 100.0, tol=1e-10)
-        other = mkl.solve(stored, y, 100.0, tol=1e-10)
-        assert one.objective == pytest.approx(other.objective, rel=1e-8)
-        assert_allclose(one.weights, other.weights, atol=1e-4)
-
     def test_the_certificate_is_that_of_the_kernels(self) -> None:
         X, y = random_problem(40, 3)
         found = mkl.solve(on_features(X, MANY), y, 10.0, tol=1e-3)
@@ -232,15 +220,6 @@ class TestModels:
             "gaussian 2 on age and rate",
             "gaussian 2 on size and rate",
         ]
-
-    def test_the_interaction_of_two_features_is_found(self) -> None:
-        rng = np.random.default_rng(0)
-        X = rng.standard_normal((200, 6))
-        y = np.where(X[:, 1] * X[:, 4] > 0, 1.0, -1.0)
-        model = MKL(kernel="feature_pairs", C=1000.0, tol=1e-3).fit(X, y)
-        assert " on column 1 and column 4" in model.kernel_weights(sort=True).index[0]
-        new = rng.standard_normal((200, 6))
-        assert model.score(new, np.where(new[:, 1] * new[:, 4] > 0, 1.0, -1.0)) > 0.85
 
 
 class TestMemory:

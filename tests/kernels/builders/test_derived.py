@@ -18,11 +18,9 @@ from mklbench.kernels import (
     Bank,
     CentredBank,
     Combination,
-    DenseBank,
     FamilyBank,
     KernelSubset,
     Normalised,
-    Polynomial,
     PrecomputedBank,
     ProductGaussians,
     Standardised,
@@ -51,19 +49,6 @@ class TestCentring:
         )
         new = theirs.transform(bank.cross(weights, Z))
         assert_allclose(centred.cross(weights, Z), new, atol=1e-12)
-
-    def test_twice_is_once(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
-        X, Z = samples
-        once, weights = CentredBank(feature_gaussians(X)), [1.0, 0.0, 2.0]
-        twice = CentredBank(once)
-        assert_allclose(twice.combine(weights), once.combine(weights), atol=1e-13)
-        assert_allclose(twice.cross(weights, Z), once.cross(weights, Z), atol=1e-13)
-
-    def test_new_samples_that_are_old_ones(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
-        X, _ = samples
-        bank = Normalised("simplemkl")(X)
-        weights = np.full(bank.n_kernels, 0.1)
-        assert_allclose(bank.cross(weights, X), bank.combine(weights), atol=1e-10)
 
     def test_restricting_keeps_the_centre(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
         """As the search needs, which reads held-out rows from the Gram matrix of all."""
@@ -106,14 +91,6 @@ class TestCosine:
             assert np.abs(K).max() <= 1 + 1e-9
             assert np.abs(bank.cross(unit, Z)).max() <= 1 + 1e-9
 
-    def test_scales_do_not_matter(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
-        X, Z = samples
-        plain, scaled = (
-            CosineBank(DenseBank(factor * X, [Polynomial(2, offset=0.0)])) for factor in (1.0, 50.0)
-        )
-        assert_allclose(scaled.combine([1.0]), plain.combine([1.0]))
-        assert_allclose(scaled.cross([1.0], 50.0 * Z), plain.cross([1.0], Z))
-
     def test_rows_of_precomputed_matrices(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
         X, Z = samples
         every = np.concatenate([X, Z])
@@ -153,15 +130,6 @@ class TestCombination:
         kernel = Combination("feature_gaussians", options, how="product")(X)
         distances = ((Z[:, None] - X) ** 2).sum(axis=2)
         assert_allclose(kernel.cross([2.0], Z), 2.0 * np.exp(-1.1 * distances), atol=1e-10)
-
-    def test_is_one_kernel_for_any_algorithm(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
-        X, Z = samples
-        y = np.where(X[:, 0] > 0, 1.0, -1.0)
-        kernel = Combination("simplemkl", how="polynomial", degree=3)(X)
-        solution = svm.solve(kernel, y, C=10.0)
-        assert solution.weights.shape == (1,)
-        decision = multiclass.decision_function(kernel, [solution], Z)
-        assert np.mean((decision > 0) == (Z[:, 0] > 0)) > 0.7
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

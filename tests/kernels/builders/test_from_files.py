@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,13 +56,6 @@ class TestDistances:
         part = bank.take([0, 2])
         assert_allclose(part.combine(unit), bank.combine(unit)[np.ix_([0, 2], [0, 2])])
         assert_allclose(part.cross(unit, new), bank.cross(unit, new)[:, [0, 2]])
-
-    @pytest.mark.parametrize("write", [np.save, lambda path, D: np.savez(path, first=D, other=D)])
-    def test_numpy_files(self, write: Callable[..., None], tmp_path: Path) -> None:
-        path = tmp_path / ("D.npy" if write is np.save else "D.npz")
-        write(path, distances(0))
-        bank = MatrixDescriptors([str(path)])(np.arange(5))
-        assert bank.n_kernels in (5, 10)
 
     @pytest.mark.parametrize(
         ("variables", "reason"),
