@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 import mklbench
 from mklbench.algorithms import krr, svm
 from mklbench.kernels import PrecomputedBank
-from mklbench.libsvm import SVM, Machine, SVMSolution
+from mklbench.libsvm import SVM, SVR, Machine, SVMSolution
 
 ONE_MACHINE = ("svm", "uniform", "early_fusion", "best_kernel", "late_fusion", "align", "alignf")
 
@@ -111,3 +111,10 @@ class TestViolation:
         assert machine.violation(outputs, a) == pytest.approx(0.7 - 0.6)
         assert machine.violation(np.array([0.5, 0.4, -0.5]), a) == 0.0
         assert machine.violation(np.zeros(3), np.zeros(3)) == pytest.approx(2.0)
+
+    def test_by_hand_of_a_regression(self) -> None:
+        machine = SVR([1.0, 0.0, -1.0], 2.0, epsilon=0.25)
+        # Slopes 1, 0, -1 minus epsilon where a coefficient grows, plus it where it shrinks.
+        assert machine.violation(np.zeros(3), np.zeros(3)) == pytest.approx(0.75 + 0.75)
+        a = np.array([2.0, 0.0, -2.0])  # both at their bounds: the second may do either
+        assert machine.violation(np.zeros(3), a) == pytest.approx(0.0)
