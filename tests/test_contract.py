@@ -17,8 +17,6 @@ from mklbench.contract import DEFAULT_MATRICES, algorithm_of
 from mklbench.errors import InputError
 from mklbench.kernels import BUILDERS, Bank, Family, KernelOperator, Normalised, Precomputed
 from mklbench.kernels.contract import Memory, Shape, builder_of, declares, memory_of
-from mklbench.multiclass import takes_start
-from mklbench.solution import Solution
 
 NAME = "algorithm_from_outside"
 SOLVE = """
@@ -88,14 +86,6 @@ class TestAlgorithm:
         assert (found.version, found.path_option, found.exact) == (3, None, False)
         assert found.solve_path is None
 
-    def test_instances_of_a_class_may_be_called(self) -> None:
-        class Callable:
-            def __call__(self, bank: Bank, y: object, *, start: object = None) -> Solution:
-                raise NotImplementedError
-
-        assert takes_start(Callable())
-        assert not takes_start(partial(Callable(), start=[1.0]))
-
     @pytest.mark.parametrize(
         ("name", "value", "message"),
         [
@@ -139,20 +129,6 @@ class TestBuilder:
 
 
 class TestTypesOfOptions:
-    @pytest.mark.parametrize(
-        ("option", "value", "kind"),
-        [
-            ("C", "ten", "float"),
-            ("max_iter", 1.5, "int"),
-            ("objective_tol", "x", r"float \| None"),
-        ],
-    )
-    def test_are_said_as_they_are_written(self, option: str, value: object, kind: str) -> None:
-        config = {"_target_": "mklbench.algorithms.simplemkl.solve"}
-        with pytest.raises(InputError, match=rf"algo\.{option}={value}.*must be of type {kind}\."):
-            check_arguments("algo", config, {option: value})
-        check_arguments("algo", config, {"objective_tol": None, "C": 3, "class_weight": "x"})
-
     def test_of_a_module_whose_names_are_for_type_checkers_are_left_to_it(
         self, module: Any
     ) -> None:

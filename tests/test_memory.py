@@ -117,22 +117,6 @@ class TestFree:
         monkeypatch.setattr(memory, "_GROUP_ROOT", tmp_path / "fs")
         assert list(memory._of_groups()) == [left]
 
-    @pytest.mark.parametrize(
-        ("size", "said"),
-        [
-            (149 * GIB, "149 GiB"),
-            (1e18, "888 PiB"),
-        ],
-    )
-    def test_sizes_in_words(self, size: float, said: str) -> None:
-        assert memory.in_words(size) == said
-
-    def test_what_would_fit_fits(self) -> None:
-        for limit in (1e3, 1e6, 1e9):
-            fitting_rows = memory.most(lambda n: 16.0 * n**2, limit, 10**6)
-            assert 16 * fitting_rows**2 <= limit < 16 * (1.1 * fitting_rows + 1) ** 2
-        assert memory.most(lambda n: 1e9, 1e3, 10**6) == 0
-
 
 class TestEstimates:
     @pytest.mark.parametrize("name", BUILDERS)

@@ -90,12 +90,6 @@ class TestCheckOptions:
         with pytest.raises(InputError, match=rf"{option}|q >= 1|1/2 <= q"):
             check_options(partial(solvers()[name], **others, **{option: WRONG[option]}))
 
-    def test_leaves_what_does_not_promise_it_alone(self) -> None:
-        def solve(operator: object, y: object) -> None:
-            raise AssertionError("called")
-
-        check_options(solve)
-
 
 class TestBeforeTheKernels:
     @pytest.mark.parametrize(

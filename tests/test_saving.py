@@ -69,19 +69,6 @@ def test_one_process_is_told_nothing(model: KernelSVC) -> None:
             assert vars(again).keys() <= vars(model).keys()
 
 
-@pytest.mark.parametrize("cut", [0, 30, 95])
-@pytest.mark.parametrize("ending", [".joblib", ".skops"])
-def test_wherever_a_file_is_cut_it_is_refused(
-    cut: int, ending: str, model: KernelSVC, tmp_path: Path
-) -> None:
-    path = tmp_path / f"model{ending}"
-    (skops.io.dump if ending == ".skops" else joblib.dump)(model, path)
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) * cut // 100])
-    with pytest.raises(InputError, match="is damaged, was cut short, or needs"):
-        mklbench.load(path)
-
-
 @pytest.mark.parametrize("damage", sorted(set(DAMAGES) - {"foreign"}))
 def test_what_is_refused_is_told_in_a_sentence(
     damage: str, model: KernelSVC, tmp_path: Path

@@ -13,7 +13,6 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from mklbench import scoring
-from mklbench.errors import InputError
 
 OF_CLASSES = ("accuracy", "balanced_accuracy", "f1_macro", "f1_micro", "neg_log_loss",
               "neg_brier_score", "roc_auc_ovr", "average_precision")  # fmt: skip
@@ -65,16 +64,3 @@ def test_probabilities_are_those_of_scikit_learns_calibration(n_classes: int) ->
 
 def test_what_has_no_value_is_none() -> None:
     assert scoring.score("roc_auc", np.zeros(4, int), np.arange(4.0), 2) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "n_classes", "says"),
-    [
-        ("r2", 2, "needs real numbers to predict, and data=d has classes"),
-        ("f1_macro", 0, "needs classes, and data=d has real numbers to predict"),
-        ("neg_log_loss", 3, "needs probabilities, which are not estimated here"),
-    ],
-)
-def test_a_scorer_of_another_task_is_refused(name: str, n_classes: int, says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        scoring.check_task("search.score", name, "d", n_classes, probabilities=False)

@@ -185,16 +185,6 @@ def test_an_old_csv_survives_a_run_that_cannot_begin() -> None:
     assert Path("rows.csv").read_text() == "old\n"
 
 
-def test_a_timeout_is_status_1_and_its_rows_are_honest(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    configs = str(fake_configs(here))
-    hang = ["algo=fake", "algo.behaviour=hang", f"algo.once='{here}/hung'", "timeout=1"]
-    assert cli.main([*RUN, "--config-dir", configs, *hang, "out=rows.csv"]) == 1
-    assert [row["status"] for row in rows()] == ["timeout", "done", "done", "done"]
-    assert "3/4" in capsys.readouterr().out
-
-
 def test_hydra_shows_the_config(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*RUN, "--cfg", "job", "--resolve"]) == 0
     printed = capsys.readouterr().out
@@ -271,15 +261,6 @@ def test_lists_have_names_and_titles(
     assert len(line.split()) > 3
 
 
-def test_data_are_listed_and_verified(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["data", "list"]) == 0
-    assert "wdbc" in capsys.readouterr().out
-    assert cli.main(["data", "verify", "wdbc"]) == 0
-    assert "ok" in capsys.readouterr().out
-    assert cli.main(["data", "fetch", "wdbc"]) == 0
-    assert "wdbc: local" in capsys.readouterr().out
-
-
 SUB_COMMANDS = ("table", "reproduce", "status", "redo", "data", "list", "plot", "report", "check")
 
 
@@ -292,11 +273,6 @@ def test_every_choice_of_the_main_help_has_a_help(capsys: pytest.CaptureFixture[
         with pytest.raises(SystemExit, match="0"):
             cli.main(arguments)
         assert "usage: mklbench" in capsys.readouterr().out
-
-
-def test_a_wrong_flag_of_a_sub_command_names_its_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["reproduce", "--job", "x"]) == 2
-    assert "mklbench reproduce --help" in capsys.readouterr().err
 
 
 def test_the_reader_of_stdout_may_leave() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import joblib
@@ -42,17 +40,6 @@ def test_the_model_on_the_training_part_of_a_split_predicts_what_was_recorded() 
     model = fitted(run, run.config.with_values(present(record.params)), train)
     labels = np.asarray(data.classes)[data.y[test]]
     assert np.mean(model.predict(data.X[test]) == labels) == record.accuracy
-
-
-def test_the_model_predicts_the_same_in_another_process() -> None:
-    assert export("--out", "model.joblib") == 0
-    X = Run.from_overrides(CELL).dataset().X
-    np.save("X.npy", X)
-    program = (
-        "import joblib, numpy; print(*joblib.load('model.joblib').predict(numpy.load('X.npy')))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.split() == joblib.load("model.joblib").predict(X).tolist()
 
 
 def test_all_rows_are_fitted_with_what_most_splits_chose(

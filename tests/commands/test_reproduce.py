@@ -83,19 +83,6 @@ def test_reproduce_again_runs_nothing(
     assert "4 of 4 runs done" in capsys.readouterr().out
 
 
-def test_dry_run_estimates_from_measured_splits(
-    store: Store, results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    reproduce(["tiny"], store=store, results_dir=str(results))
-    removed = sorted(store.path.rglob("split-001.json"))[0]
-    removed.unlink()
-    capsys.readouterr()
-    reproduce(["tiny"], store=store, dry_run=True, results_dir=str(results))
-    printed = capsys.readouterr().out
-    assert f"{N_CELLS} runs, 1 splits to run" in printed
-    assert "not known" not in printed
-
-
 def test_reproduce_goes_on_from_records(
     store: Store, results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -149,17 +149,6 @@ def test_a_run_is_forgotten_with_its_selections(
     assert redo(capsys, *TINY, "algo=svm", *SHARED) == f"{run.directory_name}: nothing forgotten.\n"
 
 
-def test_a_sweep_is_forgotten_by_the_overrides_of_its_run(
-    store: Store, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["-m", *TINY, "algo=svm,uniform", "results_dir=store", "jobs=1", "out=rows.csv"]
-    assert cli.main(["run", *command]) == 0
-    capsys.readouterr()
-    assert cli.main(["redo", *command]) == 0
-    assert capsys.readouterr().out.count("4 splits forgotten.") == 2
-    assert not store.path.exists()
-
-
 def test_a_split_is_forgotten(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     run = tiny_run(*SHARED)
     run_all([run], store)
@@ -211,7 +200,7 @@ def test_what_is_being_run_is_not_forgotten(
 ) -> None:
     run, other = tiny_run(), tiny_run("algo.C=2")
     run_all([run, other], store)
-    overrides = ["-m", *TINY, "algo=svm", "algo.C=2,1"]
+    overrides = ["-m", *TINY, "algo=svm", "algo.C=2,1", "jobs=1", "out=rows.csv"]
     with Locks() as locks:
         assert locks.take(lock_path(store, Step(run, 2)))
         said = redo(capsys, *overrides, status=2)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from data_fakes import shipped_configs, toy_config
 
-from mklbench.data import load
 from mklbench.data.catalogue import list_rows, read_files
 from mklbench.data.schema import FileConfig, GeneratedConfig, parse_config
 from mklbench.errors import InputError
@@ -74,20 +73,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "two places": ({"sources": [{"mirror": "a", "url": "b"}]}, "needs exactly one of embedded, "),
     "a bare source": ({"sources": ["a/b"]}, "data.sources: expected a mapping, found 'a/b'"),
     "negative noise": ({"noise_features": -1}, "data.noise_features=-1 must be a whole number"),
-    "no flag": ({"drop_constant": "maybe"}, "data.drop_constant='maybe' must be true or false"),
-    "no list": ({"drop_features": "x1"}, "data.drop_features='x1' must be a list, as in"),
     "numbers for names": ({"drop_features": [1]}, "data.drop_features[0]=1 must be text"),
-    "header": (
-        {"header": "perhaps"},
-        "data.header=perhaps is not known: choose one of False, True, auto",
-    ),
-    "delimiter": ({"delimiter": ", "}, "data.delimiter=', ' must be one character"),
     "no delimiter": ({"delimiter": ""}, "as in 'data.delimiter=\";\"', which is"),
-    "a list as delimiter": ({"delimiter": ["a", "b"]}, "data.delimiter=['a', 'b'] must be one"),
     "thousands": ({"thousands": "dot"}, "data.thousands='dot' must be one character"),
     "quote as delimiter": ({"delimiter": '"'}, "must be one character, not a quote"),
     "column 0": ({"label": 0}, "data.label=0 is not a column"),
-    "label as a list": ({"label": ["a"]}, "data.label=['a'] is not a column"),
     "no name": ({"name": None}, "data.name=None must be text"),
 }
 
@@ -96,15 +86,6 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_mistake_is_named(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=re.escape(sentence)):
         parse_config(toy_config(**options))
-
-
-def test_mistakes_in_a_generated_set_are_named() -> None:
-    with pytest.raises(InputError, match=r"data.n_samples=1 must be a whole number of at least 2"):
-        load(CONFIGS["twonorm"] | {"n_samples": 1})
-    with pytest.raises(InputError, match="twonrm is not known: did you mean twonorm"):
-        load(CONFIGS["twonorm"] | {"generator": "twonrm"})
-    with pytest.raises(InputError, match="n_sample is not known: did you mean n_samples"):
-        load(CONFIGS["twonorm"] | {"n_sample": 5})
 
 
 def test_a_number_serves_as_the_positive_label() -> None:

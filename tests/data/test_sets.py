@@ -5,12 +5,8 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -46,14 +42,6 @@ IDA = (
 )
 
 
-# The sets of the KEEL repository that are not here in another copy; MAGIC and Letter are, too.
-KEEL = (
-    *("bands", "chess", "contraceptive", "hayes_roth", "housevotes", "iris", "led7digit"),
-    *("mammographic", "marketing", "monk3", "movement_libras", "mushroom", "optdigits"),
-    *("penbased", "phoneme", "saheart", "spambase", "tae", "texture", "tic_tac_toe", "vehicle"),
-    *("vowel", "wine"),
-)
-
 # Sets whose target is a number, in the files of sets of classes.
 TARGETS = ("liver_drinks", "marketing_income")
 
@@ -62,27 +50,6 @@ def pooled(name: str) -> dict[str, Any]:
     """The configuration of a set that reads the pooled edition where there are two."""
     config = CONFIGS[name]
     return config | {"edition": "pooled"} if "official" in config else config
-
-
-def test_all_the_real_sets_are_here() -> None:
-    assert set(REAL) == {
-        *IDA,
-        *KEEL,
-        *("abe", "dna", "sat", "seg", "wav"),
-        *("mfeat", "leaves100", "msrc_v1", "scene15", "landuse21", "protein_fold"),
-        *("electronics", "kitchen"),
-        *TARGETS,
-        "breast_cancer_wisconsin",
-        "ionosphere",
-        "letter",
-        "liver",
-        "magic",
-        "parkinsons",
-        "pima",
-        "sonar",
-        "wdbc",
-        "wpbc",
-    }
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -161,86 +128,6 @@ def test_the_protein_folds_have_the_split_of_their_file(mirror: Path) -> None:
     assert test.tolist() == list(range(311, 694))
 
 
-# Smallest and largest value of features, as the descriptions of the sets state them: a copy that
-# has lost its decimal points, as one of these sets' siblings has, does not keep to them.
-RANGES: dict[str, dict[str, tuple[float, float]]] = {
-    "saheart": {"x1": (101, 218), "x2": (0, 31.2), "x3": (0.98, 15.33), "x7": (14.7, 46.58)},
-    "spambase": {"x1": (0, 4.54), "x49": (0, 4.385), "x55": (1, 1102.5), "x57": (1, 15841)},
-    "vehicle": {"compactness": (73, 119), "radius_ratio": (104, 333), "hollows_ratio": (181, 211)},
-    "penbased": {f"x{i + 1}": (0, 100) for i in range(16)},
-    "tae": {"x5": (3, 66)},
-    "bands": {"proof_cut": (25, 72.5), "press_speed": (0, 2600), "current_density": (30, 45)},
-    "optdigits": {"x3": (0, 16), "x2": (0, 8)},
-}
-
-
-@pytest.mark.parametrize("name", RANGES)
-def test_features_of_keel_sets_have_the_ranges_of_their_descriptions(
-    name: str, mirror: Path
-) -> None:
-    dataset = load(CONFIGS[name])
-    columns = dict(zip(dataset.feature_names, dataset.X.T, strict=True))
-    found = {feature: (columns[feature].min(), columns[feature].max()) for feature in RANGES[name]}
-    assert found == RANGES[name]
-
-
-@pytest.fixture
-def server(mirror: Path) -> Iterator[str]:
-    """A web server of the mirror's files; its address."""
-    handler = partial(SilentHandler, directory=str(mirror))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
-        thread = Thread(target=http.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{http.server_port}"
-        http.shutdown()
-        thread.join()
-
-
-class SilentHandler(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        return
-
-
-@pytest.mark.parametrize("name", ["bands", "hayes_roth", "phoneme", "tae"])
-def test_a_keel_set_is_downloaded_once(
-    name: str, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("MKLBENCH_MIRROR", raising=False)
-    (file, upstream) = CONFIGS[name]["sources"]
-    assert upstream["url"].endswith(f"/{Path(file['mirror']).name}")
-    config = CONFIGS[name] | {"sources": [{"url": f"{server}/{file['mirror']}"}]}
-    first = load(config)
-    assert first.digest == CONFIGS[name]["expected"]["digest"]
-    again = load(config)
-    assert first.source.startswith(server)
-    assert again.source.startswith(str(tmp_path))
-    assert again.digest == first.digest
-
-
-def rows_of(X: Any, y: Any) -> list[tuple[float, ...]]:
-    return sorted(tuple(row) for row in np.column_stack([X, y]).tolist())
-
-
-# Of the irises of UCI two rows differ from Fisher's paper, which scikit-learn has put right.
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "n_features"),
-    [
-        ("ionosphere", {"drop_constant": True}, 33),
-        ("wpbc", {"drop_features": ["time"]}, 32),
-        ("sonar", {"noise_features": 25}, 85),
-    ],
-)
-def test_a_choice_of_columns_keeps_the_digest_and_so_the_splits(
-    name: str, options: dict[str, Any], n_features: int, mirror: Path
-) -> None:
-    plain = load(CONFIGS[name])
-    chosen = load(CONFIGS[name] | options)
-    assert chosen.X.shape == (len(plain.y), n_features)
-    assert chosen.digest == plain.digest
-
-
 def test_the_embedded_set_needs_no_network_and_equals_the_mirror(mirror: Path) -> None:
     embedded = load(CONFIGS["wdbc"])
     assert embedded.source == "embedded"
@@ -265,15 +152,6 @@ def test_loading_imports_nothing_slow() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
-
-
-def test_the_published_sizes_of_the_splits(mirror: Path) -> None:
-    sizes = {}
-    for name in ("sonar", "pima"):
-        dataset = load(CONFIGS[name])
-        train, test = random_split(dataset.y, dataset.digest, 0, SplitProtocol(test_fraction=0.3))
-        sizes[name] = (len(train), len(test))
-    assert sizes == {"sonar": (145, 63), "pima": (537, 231)}
 
 
 @pytest.mark.parametrize("name", [name for name in REAL if "splits" in CONFIGS[name]])

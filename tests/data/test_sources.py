@@ -190,14 +190,6 @@ def test_a_mirror_url_is_downloaded_to_the_cache(
     assert load(config).source == str(cache / "toy" / "toy.data")
 
 
-def test_a_mirror_without_the_file_is_passed_over(
-    server: Server, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MKLBENCH_MIRROR", str(tmp_path))
-    dataset = load(toy_config(f"{server.url}/good/toy.data"))
-    assert dataset.source == f"{server.url}/good/toy.data"
-
-
 @pytest.mark.parametrize(
     "value", ["/no/such/directory", "/dev/null", "ftp://host/data", "~no-such-user/data", "n" * 300]
 )
@@ -246,22 +238,6 @@ def test_a_cache_that_cannot_be_written_is_done_without(
     ]
     with pytest.raises(DataError, match=f"{unwritable}/toy cannot be written"):
         fetch(config)
-
-
-def test_a_failed_write_leaves_the_old_file(
-    server: Server, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cached = cache / "toy" / "toy.data"
-    cached.parent.mkdir(parents=True)
-    cached.write_bytes(b"old")
-
-    def full_disk(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("mklbench.data.files.os.fsync", full_disk)
-    assert load(toy_config(f"{server.url}/good/toy.data")).digest == TOY_DIGEST
-    assert files_in(cache) == ["toy.data"]
-    assert cached.read_bytes() == b"old"
 
 
 def test_fetch_copies_a_mirror_directory_so_that_it_can_go_away(

@@ -68,23 +68,10 @@ def test_where_a_file_counts_from(tmp_path: Path) -> None:
 
 
 WRONG: dict[str, tuple[Any, str]] = {
-    "overlap": (
-        [{"train": [0, 1], "validation": [2], "test": [2, 3]}],
-        "names row 2 more than once",
-    ),
-    "twice": ([{"train": [0, 1, 1], "test": [2]}], "names row 1 more than once"),
-    "no test": ([{"train": [0, 1]}], "split 0 needs the parts train and test"),
     "empty": ([{"train": [], "test": [1]}], "has an empty training or test part"),
-    "unknown part": (
-        [{"train": [0], "tets": [1]}],
-        "needs the parts train and test, or validation too",
-    ),
-    "fractions": ([{"train": [0.5], "test": [1]}], "part train, is no list of whole numbers"),
     "true": ([{"train": [True], "test": [1]}], "part train, is no list of whole numbers"),
-    "lists": ([[1], [2]], "is no list of whole numbers"),
     "none": ([], "has no splits or folds"),
     "no JSON": ("[{", "cannot be read as JSON"),
-    "other columns": ("a,b\n1,2\n", "has no splits or folds"),
 }
 
 
@@ -94,22 +81,6 @@ def test_what_is_wrong_in_a_file_is_named(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=re.escape(reason)) as caught:
         read_splits(written(tmp_path, content))
     assert str(caught.value).startswith("split.path=")
-
-
-@pytest.mark.parametrize(
-    ("parts", "reason"),
-    [
-        (
-            {"train": [0, 1], "test": [12]},
-            "rows from 0 to 12, and the data have the rows 0 to 11",
-        ),
-        ({"train": [0, 2], "validation": [3], "test": [1]}, "has no row of class well in its"),
-    ],
-)
-def test_what_does_not_fit_the_data_is_named(parts: Any, reason: str, tmp_path: Path) -> None:
-    found = read_splits(written(tmp_path, [parts]))
-    with pytest.raises(InputError, match=re.escape(reason)):
-        found.checked(0, Y, ("sick", "well"))
 
 
 @pytest.mark.parametrize("name", ["json", "csv", "txt", "npy", "npz"])

@@ -14,7 +14,7 @@ from scipy.io import savemat
 from sklearn.svm import SVC
 
 from mklbench.errors import InputError
-from mklbench.experiments.evaluation import run_selection, run_split
+from mklbench.experiments.evaluation import run_selection
 from mklbench.experiments.run import Run
 from mklbench.experiments.run_checks import check_run
 
@@ -100,12 +100,6 @@ def test_the_test_part_is_never_seen_by_the_search(files: dict[str, Any]) -> Non
         write(files["directory"] / "K.mat", K, y)
         found = run_selection(Run.from_overrides(lines), index)
         assert (found.params, found.accuracy) == (before[index].params, before[index].accuracy)
-
-
-def test_the_last_fit_is_on_training_and_validation_rows(files: dict[str, Any]) -> None:
-    record = run_split(Run.from_overrides(overrides(files["directory"], "mkl")), 0)
-    assert (record.status, record.n_train, record.n_test) == ("done", 40, 20)
-    assert record.split_source == "file"
 
 
 def test_the_key_is_of_the_rows_and_not_of_the_file(files: dict[str, Any]) -> None:

@@ -109,13 +109,6 @@ def test_the_key_needs_no_data_where_their_digest_is_known(monkeypatch: pytest.M
     assert Run.from_overrides(["algo=svm", "data=sonar"]).key
 
 
-def test_algorithms_see_the_same_splits(tmp_path: Path) -> None:
-    one, other = tiny_run("algo.C=5"), fake_run(tmp_path, "search=cv")
-    for split in range(3):
-        for mine, theirs in zip(one.rows(split), other.rows(split), strict=True):
-            np.testing.assert_array_equal(mine, theirs)
-
-
 def test_a_record_is_complete_and_is_json() -> None:
     run = tiny_run()
     record = run_split(run, 1)

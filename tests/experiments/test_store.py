@@ -80,20 +80,6 @@ def test_a_run_is_done_only_if_every_split_is(
     assert store.read(run).status == status
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"[]", b"\xff\xfe\x00", b'{"schema": 2, "status": "done", "split": 0}']
-)
-def test_what_cannot_be_read_counts_as_missing(
-    store: Store, run: Run, done: list[Record], content: bytes
-) -> None:
-    store.write(run, done[0])
-    store.record_path(run, 0).write_bytes(content)
-    assert store.record(run, 0) is None
-    assert store.read(run).status == "missing"
-    store.write(run, done[0])
-    assert store.read(run).status == "incomplete"
-
-
 def test_a_finished_split_is_never_replaced(store: Store, run: Run, done: list[Record]) -> None:
     store.write(run, done[0])
     store.write(run, unfinished(run, 0, "failed", "later"))

@@ -105,18 +105,6 @@ def test_what_is_not_there_is_said_in_one_sentence(arguments: dict[str, str], sa
         mklbench.records(**arguments)
 
 
-def test_tables_of_ones_own_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "configs" / "table").mkdir(parents=True)
-    (tmp_path / "configs" / "table" / "own.yaml").write_text(TINY_TABLE, encoding="utf-8")
-    run = ["data=twonorm", "data.n_samples=60", "kernel=gaussian", "algo=svm", "split.n_splits=1"]
-    assert cli.main(["run", *run, "results_dir=store", "progress=none"]) == 0
-    frame = mklbench.records("own", store="store", config_dir="configs")
-    found = frame[frame.status != "missing"]
-    assert len(frame) == 8
-    assert found[[*PLACE, "split", "C"]].values.tolist() == [["minmax", "one", "fixed", 0, 1.0]]
-
-
 def test_the_function_is_offered_and_pandas_is_loaded_by_its_use_alone(tmp_path: Path) -> None:
     assert "records" in dir(mklbench)
     program = (

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from report_fakes import found
 
-from mklbench.errors import InputError
 from mklbench.experiments.run import Run
 from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.baseline import Standing
-from mklbench.report.loading import load_table, read_table, table_names
+from mklbench.report.loading import load_table, table_names
 
 DATA = Path(__file__).parent
 
@@ -39,19 +38,6 @@ METRICS = {
 # The widths of the Gaussians in the footnotes of Gehler & Nowozin 2008.
 WIDTHS = [1, 2, 3, 5, 10, 20, 30, 40, 50, 75, 100, 125, 150]
 WIDTHS_MULTICLASS = [0.5, 1, 2, 5, 7, 10, 12, 15, 17, 20]
-
-MINIMAL = """\
-title: A table
-citation: Someone
-rows: [{name: a, label: A, overrides: [data=wdbc]}]
-columns: [{name: b, label: B, overrides: [algo=svm], metrics: [accuracy]}]
-protocols: [{name: c, label: C, overrides: []}]
-published: {a: {b: {accuracy: [90.0, 1.0]}}}
-"""
-
-CLAIM = "claims: [{{text: T, kind: {}, metric: accuracy, columns: {}, {}}}]"
-GROWTH = "figures: [{name: f, kind: growth, title: F, columns: [b], metric: accuracy}]"
-FIGURE = "figures: [{{name: f, kind: growth, title: F, columns: {}, metric: {}}}]"
 
 
 @pytest.mark.parametrize("name", table_names())
@@ -156,46 +142,3 @@ def test_baseline_of_gehler_marks_what_the_paper_s_text_says() -> None:
         ("seg", "ikl_products"),
     }
     assert {(row, "ikl_products") for row in ("twonorm", "heart", "wav")} <= marked[Standing.WORSE]
-
-
-def test_overrides_go_from_the_general_to_the_special() -> None:
-    slots = {slot.place: slot.overrides for slot in load_table("picard2012_table1").slots()}
-    of_pima = [place for place, given in slots.items() if "split.n_splits=4" in given]
-    assert of_pima == [("pima", column, "code2012") for column in ("mkl", "qnpkl", "gmkl")]
-    assert slots["sonar", "gmkl", "code"][-1] == "algo.C=10.0"
-    assert "algo.regulariser=l1" in slots["sonar", "gmkl", "fixed"]
-    assert "algo.regulariser=l2" in slots["pima", "gmkl", "fixed"]
-    assert "algo.regulariser=l1" not in slots["pima", "gmkl", "fixed"]
-    assert ("sonar", "svm", "code") not in slots
-
-
-def test_unknown_table_is_refused_with_the_nearest_name() -> None:
-    with pytest.raises(InputError, match=r"table=picard_table1 .*picard2012_table1"):
-        load_table("picard_table1")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("citation:", "citatoin:", "did you mean citation"),
-        ("{a: {b:", "{z: {b:", "row of published=z is not known"),
-        ("[90.0, 1.0]", "[90.0, 1.0, 2.0]", r"must be \[mean\] or \[mean, std\]"),
-        ("protocols:", "sweep: {option: algo.C, label: C, values: [1]}\nprotocols:", "not both"),
-        ("overrides: [data=wdbc]", "overrides: data=wdbc", "must be a list"),
-        ("rows: [", "rows: [{name: a, label: A}, ", "the name a is given twice"),
-        ("{name: a,", "{name: a, published_n_splits: 0,", "published_n_splits=0 must be a whole"),
-        ("title:", f"{FIGURE.format('[b, b]', 'eror')}\ntitle:", "did you mean error"),
-        ("title:", f"{GROWTH}\ntitle:", "figure f of kind growth needs a sweep"),
-        ("title:", f"{CLAIM.format('ratoi', '[b]', 'at_most: 1')}\ntitle:", "did you mean ratio"),
-        ("title:", f"{CLAIM.format('ratio', '[b]', 'at_most: 1')}\ntitle:", "ratio must be 2"),
-    ],
-)
-def test_wrong_table_is_refused_in_one_sentence(
-    tmp_path: Path, old: str, new: str, message: str
-) -> None:
-    assert old in MINIMAL
-    path = tmp_path / "mine.yaml"
-    path.write_text(MINIMAL.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(InputError, match=message) as caught:
-        read_table(path)
-    assert "\n" not in str(caught.value)

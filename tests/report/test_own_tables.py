@@ -63,22 +63,8 @@ def test_stand_beside_ours(configs: str) -> None:
         load_table("own")
 
 
-def test_say_where_a_mistake_is(configs: str, capsys: pytest.CaptureFixture[str]) -> None:
-    own = Path(configs, "table", "own.yaml")
-    own.write_text(OWN_TABLE.replace("algo=svm", "algo=svn"), encoding="utf-8")
-    assert cli.main(["reproduce", "own", "--config-dir", configs]) == cli.INPUT_ERROR
-    message = "row twonorm, column svm, protocol fixed: algo=svn is not known: did you mean"
-    assert message in capsys.readouterr().err
-
-
 def test_hide_ours_of_the_same_name(configs: str) -> None:
     ours = Path(configs, "table", "picard2012_table1.yaml")
     ours.write_text(OWN_TABLE, encoding="utf-8")
     assert load_table("picard2012_table1", configs).title == "A table of our own"
     assert load_table("picard2012_table1").title != "A table of our own"
-
-
-def test_a_directory_that_is_not_there(configs: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["reproduce", "own", "--config-dir", "nowhere"]) == cli.INPUT_ERROR
-    assert "--config-dir nowhere is not a directory" in capsys.readouterr().err
-    assert not Path("results").exists()

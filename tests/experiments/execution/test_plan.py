@@ -5,18 +5,14 @@ from __future__ import annotations
 import io
 import os
 import re
-import signal
 import subprocess
-import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from experiment_fakes import TINY, fake_configs, fake_run, start, tiny_run, wait_until
 from narrowing import present
 
-from mklbench.errors import InputError
 from mklbench.experiments import progress as progress_module
 from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.progress import Bar, Lines, duration, progress
@@ -134,15 +130,6 @@ def test_a_timeout_costs_one_split(store: Store, tmp_path: Path) -> None:
     assert again.status == "done"
 
 
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_bad_input_stops_its_run_only(store: Store, jobs: int) -> None:
-    bad, good = run_all([tiny_run("algo.C=-1"), tiny_run()], store, jobs=jobs)
-    assert bad.error == "C=-1 is not accepted: it must be a finite number > 0."
-    assert (bad.status, bad.records) == ("missing", [])
-    assert (good.status, good.error) == ("done", None)
-    assert len(list(store.path.iterdir())) == 1
-
-
 def test_data_that_cannot_be_had_stop_their_run_only(store: Store) -> None:
     from mklbench.experiments.run import Run
 
@@ -150,33 +137,6 @@ def test_data_that_cannot_be_had_stop_their_run_only(store: Store) -> None:
     bad, good = run_all([absent, tiny_run()], store)
     assert "data.path=/nowhere.csv" in present(bad.error)
     assert good.status == "done"
-
-
-@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_store_that_cannot_be_written_is_said_before_running(tmp_path: Path, jobs: int) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="results_dir="):
-        run_all([tiny_run()], Store(tmp_path / "file"), jobs=jobs)
-
-
-def at_once(n_runs: int, run: Callable[[], list[RunRecords]]) -> list[RunRecords]:
-    """Run `run` in threads and return what the runs returned, joined."""
-    results = []
-    threads = [threading.Thread(target=lambda: results.extend(run())) for _ in range(n_runs)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
-
-
-@pytest.mark.slow
-def test_two_runs_at_once_end_in_one_whole_store(store: Store, tmp_path: Path) -> None:
-    run = fake_run(tmp_path, "algo.seconds=0.02", "split.n_splits=8")
-    results = at_once(2, lambda: run_all([run], store, jobs=2))
-    assert [result.status for result in results] == ["done", "done"]
-    names = sorted(path.name for path in store.directory(run).iterdir())
-    assert names == ["cell.json", *(f"split-{split:03d}.json" for split in range(8))]
 
 
 # Hyperparameters chosen on two splits for all four, which takes two fits for each choice.
@@ -258,22 +218,6 @@ def workers_are_gone(directory: Path, seconds: float = 60.0) -> None:
 
     if os.path.isdir("/proc/self"):
         wait_until(none_left, seconds)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_stops_at_once_and_says_how_to_go_on(tmp_path: Path, jobs: int) -> None:
-    process, _, _ = slow_run(tmp_path, f"jobs={jobs}", "progress=none", "out=rows.csv")
-    process.send_signal(signal.SIGINT)
-    printed, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert said == (
-        "mklbench: interrupted: finished splits are kept in store; "
-        "the same command goes on from there.\n"
-    )
-    assert "Records:" not in printed
-    assert not (tmp_path / "rows.csv").exists()
-    workers_are_gone(tmp_path)
 
 
 def test_lines_tell_of_each_run_and_of_each_failure(store: Store, tmp_path: Path) -> None:

@@ -84,12 +84,6 @@ def test_pairing_finds_what_the_spread_over_the_splits_would_hide() -> None:
     assert report.standings == {(*HARD_NEW, "error"): Standing.BETTER}
 
 
-def test_published_numbers_are_marked_by_the_same_rule() -> None:
-    report = report_of({})
-    assert report.published_standings == {("hard", "new", "error"): Standing.BETTER}
-    assert not report.standings  # all runs have the same records
-
-
 @pytest.mark.parametrize("n_new", [0, 7])
 def test_an_unfinished_run_has_no_standing(n_new: int) -> None:
     assert not report_of(hard_row(n_new=n_new)).standings

@@ -69,22 +69,6 @@ def test_nothing_moved(recorded: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "same: tiny, verdicts: " in printed
 
 
-def test_a_solver_with_twice_the_C_is_found(
-    recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    solve = svm.solve
-
-    @functools.wraps(solve)
-    def twice(operator: Any, y: Any, C: float = 1.0, **options: Any) -> Any:
-        return solve(operator, y, 2 * C, **options)
-
-    monkeypatch.setattr(svm, "solve", twice)
-    assert check(recorded) == 1
-    printed = capsys.readouterr().out
-    assert "MOVED" in printed
-    assert "objective" in printed
-
-
 class TestAnotherChoice:
     """Rounding may turn a choice; then the recorded one is compared."""
 
@@ -128,17 +112,6 @@ class TestAnotherChoice:
         edit_records(lambda item: {**item, "objective": 1.01 * item["objective"]})
         assert check(recorded) == 1
         assert "MOVED: tiny, minmax chosen fixed: objective" in capsys.readouterr().out
-
-    def test_of_another_score_has_moved(
-        self,
-        recorded: Path,
-        turn: Callable[[float], None],
-        capsys: pytest.CaptureFixture[str],
-    ) -> None:
-        turn(0.2)
-        assert check(recorded) == 1
-        printed = capsys.readouterr().out
-        assert "MOVED: tiny, minmax chosen fixed: cross-validation takes algo.C=" in printed
 
 
 def test_moved_verdict_fails(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:

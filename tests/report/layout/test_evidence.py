@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import pytest
 from ranking_fakes import report, run, table
 from report_fakes import found, plain, record
 
-from mklbench.errors import InputError
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
 from mklbench.report.layout.evidence import outcome, pair_of
 from mklbench.report.layout.page import lay_out
-from mklbench.report.loading import read_table
 from mklbench.report.table.paper_table import Ranking, Slot
 
 RANKING = table().ranking or Ranking("", "")
@@ -73,14 +69,3 @@ def test_groups_of_sets_are_looked_at_apart() -> None:
 def test_too_few_sets_are_not_judged() -> None:
     text = plain(lay_out(with_groups(two=("a", "b"))))
     assert "Against The plain one, on two:" not in text
-
-
-def test_a_group_names_rows_of_the_table(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text(
-        "title: t\ncitation: c\nrows: [{name: a, label: A}]\n"
-        "columns: [{name: one, label: One}]\nprotocols: [{name: p, label: P}]\n"
-        "ranking: {metric: accuracy, protocol: p, groups: {views: [b]}}\n"
-    )
-    with pytest.raises(InputError, match="row of group views of the ranking"):
-        read_table(path)

@@ -35,7 +35,6 @@ from mklbench.report.table.paper_table import (
 )
 from mklbench.report.table.verdict import Published
 
-RESULTS = Path(__file__).parents[3] / "results"
 LETTERS = "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ"
 MODELS = ("Test CPU", "Old CPU", "New CPU")
 N_SPLITS = 6

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from narrowing import present
 
-from mklbench.optim.svm_value import value_at_identity
 from mklbench.report.table.verdict import Published, Sample, Verdict, judge
 
 # With these spreads and 20 splits on both sides one standard error of the difference is
@@ -50,36 +49,9 @@ def test_nothing_is_judged_without_a_spread(
     assert judge(published, 20, measured) is verdict
 
 
-def test_sample_uses_the_unbiased_standard_deviation() -> None:
-    sample = Sample.of([1.0, 2.0, 3.0, 4.0])
-    assert sample is not None
-    assert (sample.mean, sample.n) == (2.5, 4)
-    assert sample.std == pytest.approx(math.sqrt(5.0 / 3.0))
-
-
 def test_sample_of_nothing_and_of_one() -> None:
     assert Sample.of([]) is None
     assert Sample.of([7.0]) == Sample(7.0, None, 1)
-
-
-@pytest.mark.parametrize("C", [0.3, 1.5])
-def test_value_at_identity_is_the_optimum_of_the_dual(C: float) -> None:
-    """The closed form against a search over the one number the dual depends on."""
-    n_positive, n = 65, 100
-    n_negative = n - n_positive
-
-    def dual(alpha_positive: float) -> float:
-        total = n_positive * alpha_positive
-        alpha_negative = total / n_negative
-        if alpha_negative > C:
-            return -math.inf
-        squares = n_positive * alpha_positive**2 + n_negative * alpha_negative**2
-        return 2 * total - squares / 2
-
-    best = max(dual(C * step / 20000) for step in range(20001))
-    assert value_at_identity((n_positive / n, C), (n_negative / n, C)) == pytest.approx(
-        best / n, rel=1e-4
-    )
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=20), st.integers(0, 900))
