@@ -179,10 +179,10 @@ def is_package(path: Path) -> bool:
 # Code lines (without docstrings, comments and blank lines) and modules of each package, at most: a
 # tenth above what there is. Who makes a package smaller lowers its line.
 SIZES = {
-    "kernels": (5100, 31), "optim": (3400, 25), "algorithms": (2550, 32), "certify": (240, 6),
+    "kernels": (4800, 31), "optim": (3400, 25), "algorithms": (2550, 32), "certify": (240, 6),
     "penalties": (260, 7), "libsvm": (440, 5), "estimators": (1320, 13), "displays": (460, 5),
-    "data": (2860, 22), "config": (725, 6), "commands": (1215, 12), "experiments": (2960, 24),
-    "report": (4400, 48), "testing": (575, 3), "": (1645, 20),
+    "data": (2860, 22), "config": (680, 6), "commands": (1140, 12), "experiments": (2760, 24),
+    "report": (4400, 48), "testing": (560, 3), "": (1560, 20),
 }  # fmt: skip
 # Names of classes that stand for two things; the list is only to get shorter.
 TWICE = {
