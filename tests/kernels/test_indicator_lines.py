@@ -40,6 +40,23 @@ def test_is_the_form_at_each_value(seed: int, n: int, d: int) -> None:
         assert form >= max(expected) - 1e-7 * np.abs(a).sum() ** 2
 
 
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_moves_lead_where_begin_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    family, a = indicators(rng, 40, 5)
+    theta = rng.choice([0.0, 1e-3, 0.1, 30.0], 5)
+    begun, moved = family.single_precision().lines(a), family.single_precision().lines(a)
+    begun.begin(theta)
+    for m in rng.integers(5, size=20).tolist():
+        moved.move(m, float(rng.choice(VALUES)))
+    for m in range(5):
+        moved.move(m, float(theta[m]))
+    np.testing.assert_array_equal(moved.theta, begun.theta)
+    for m in range(5):
+        np.testing.assert_array_equal(moved.along(m, VALUES), begun.along(m, VALUES))
+
+
 @given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 8))
 @settings(max_examples=60, deadline=None)
 def test_a_sweep_ends_where_one_parameter_after_the_other_leads(seed: int, n: int, d: int) -> None:

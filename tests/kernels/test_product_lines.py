@@ -62,6 +62,21 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_allclose(in_blocks.along(m, VALUES), whole.along(m, VALUES), rtol=1e-4)
 
 
+def test_many_moves_leave_no_trace() -> None:
+    rng = np.random.default_rng(1)
+    X, a = rng.standard_normal((60, 4)), rng.standard_normal(60)
+    theta = np.array([0.1, 3.0, 0.0, 0.5])
+    lines = begun(X, theta, a)
+    fresh = lines.along(2, VALUES)
+    for value in rng.uniform(0, 30.0, 200):
+        lines.move(int(rng.integers(4)), float(value))
+    for m in range(4):
+        lines.move(m, float(theta[m]))
+    np.testing.assert_allclose(lines.along(2, VALUES), fresh, rtol=1e-3)
+    lines.begin(theta)
+    np.testing.assert_array_equal(lines.along(2, VALUES), fresh)
+
+
 @pytest.mark.parametrize("step", [0.01, 0.5], ids=["many values", "few values"])
 def test_a_steep_parameter_is_taken_out(step: float) -> None:
     # Pairs that are far apart with it are near without: their values have no digits left.

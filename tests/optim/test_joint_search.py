@@ -33,7 +33,7 @@ from mklbench.kernels.row_factors import MANY, Pieces, RowFactors
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks, row_engines
 from mklbench.optim.joint import Path
-from mklbench.optim.row_blocks import terms_of
+from mklbench.optim.row_blocks import Linearised, terms_of
 from mklbench.optim.row_engines import FactorProblem
 from mklbench.optim.weight_sets import OneSum
 from mklbench.penalties.simple import Simplex
@@ -271,6 +271,25 @@ def test_in_the_end_factors_are_the_finest_of_all_kernels(monkeypatch: pytest.Mo
     assert found.gap < 1e-6
     assert asked[-2:] == [[joint_search._DROPPED[-1]] * 3] * 2
     assert len(asked) <= joint_search._ROUNDS + 3
+
+
+def test_double_precision_is_for_the_iterations_that_need_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Products that are rough in single precision are made anew; the next begin in double."""
+    X, y = problem(300, 3, seed=22)
+    rough = iter([True, True, False, False, True] + [False] * 100)
+    monkeypatch.setattr(Path, "_roundoff", lambda *_: float("inf") if next(rough) else 0.0)
+    asked: list[bool] = []
+    linearised = Path._linearised
+
+    def noted(path: Path, double: bool) -> Linearised:
+        asked.append(double)
+        return linearised(path, double)
+
+    monkeypatch.setattr(Path, "_linearised", noted)
+    joint(feature_gaussians(X), y, 10.0, tol=1e-3)
+    assert asked[:7] == [False, True, True, True, False, False, True]
 
 
 def test_rows_that_are_made_anew_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

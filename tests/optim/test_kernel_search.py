@@ -1,4 +1,4 @@
-"""The independent search: what it finds, and at what cost."""
+"""The independent search: where it begins, and what it finds."""
 
 from __future__ import annotations
 
@@ -58,6 +58,34 @@ class TestSearch:
             assert (theta >= family.lower).all()
             assert (theta <= family.upper).all()
             assert price == pytest.approx(0.5 * y @ family.gram(theta) @ y, rel=1e-4)
+
+    def test_starts_beside_those_at_hand_at_sparse_ones_and_at_the_lower_end(
+        self, begun: list[np.ndarray]
+    ) -> None:
+        X, y = random_problem(40)
+        thetas = np.diag([1.0, 2.0, 3.0, 4.0]) + 0.1
+        IndependentSearch(products(X), 40).run(y, Mixture(np.full(4, 0.25), thetas))
+        assert len(begun) == 40
+        assert sum(not theta.any() for theta in begun) >= 10
+        beside = begun[:20]
+        nearest = [int(np.abs(thetas - theta).sum(axis=1).argmin()) for theta in beside]
+        assert set(nearest) == {0, 1, 2, 3}
+
+    def test_ends_with_products_of_two_or_three_of_those_at_hand(
+        self, begun: list[np.ndarray]
+    ) -> None:
+        X, y = random_problem(40)
+        thetas = np.diag([1.0, 2.0, 3.0, 4.0])
+        search = IndependentSearch(products(X), 100, from_products=5)
+        search.run(y, Mixture(np.full(4, 0.25), thetas))
+        multiplied = np.array(begun[100:])
+        assert len(multiplied) == 5
+        used = multiplied > 0
+        assert set(used.sum(axis=1)) <= {2, 3}
+        assert np.array_equal(multiplied, used * [1.0, 2.0, 3.0, 4.0])
+        family = products(X)
+        prices = [y @ family.gram(theta) @ y for theta in multiplied]
+        assert prices == sorted(prices, reverse=True)
 
     def test_finds_a_product_that_no_single_parameter_leads_to(self) -> None:
         """The labels are the parity of six of 40 features; each pair of these has its kernel.

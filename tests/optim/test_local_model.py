@@ -146,6 +146,14 @@ class TestMinimiser:
         )
         assert_allclose(prediction.weights, best.multipliers / best.tau, atol=1e-3)
 
+    def test_weights_of_kernels_that_are_not_wanted_are_exactly_zero(self) -> None:
+        at = PROBLEMS["C=0.3"].expansion()
+        weights = local_model.minimise(at, all_rows(at), TOL).weights
+        unwanted = model_programme(at).multipliers < 1e-6
+        assert unwanted.any()
+        assert (weights[unwanted] == 0).all()
+        assert (weights[~unwanted] > 0).all()
+
     def test_alpha_at_its_bounds_is_exactly_there(self) -> None:
         at = PROBLEMS["C=0.3"].expansion()
         alpha = np.abs(local_model.minimise(at, all_rows(at), TOL).dual_coef)

@@ -13,7 +13,7 @@ from mklbench.kernels import FeatureBank, Gaussian, Polynomial
 from mklbench.kernels.banks.features import FeatureFactors
 from mklbench.kernels.builders.named import simplemkl_functions
 from mklbench.kernels.functions import KernelFunction
-from mklbench.kernels.row_factors import Interpolation, n_nodes
+from mklbench.kernels.row_factors import Interpolation, interpolation, n_nodes
 from mklbench.libsvm import SVM
 
 GAUSSIANS = [Gaussian(gamma) for gamma in (0.1, 1.0)]
@@ -77,6 +77,14 @@ def test_as_many_nodes_as_counted_interpolate(function: KernelFunction) -> None:
     nodes, expected = basis.nodes[:, None], function(X, X)
     K = basis(X) @ function(nodes, nodes) @ basis(X).T
     assert_allclose(K, expected, rtol=0, atol=2e-13 * expected.max())
+
+
+def test_a_value_on_a_node_is_that_of_the_node() -> None:
+    angles = np.pi * (np.arange(9) + 0.5) / 9
+    nodes = np.cos(angles)
+    basis = interpolation(np.array([nodes[3], 0.1, nodes[8]]), angles)
+    assert_allclose(basis[0], np.eye(9)[3])
+    assert_allclose(basis @ nodes**5, [nodes[3] ** 5, 0.1**5, nodes[8] ** 5], atol=1e-15)
 
 
 def test_a_feature_on_which_every_kernel_is_zero() -> None:
