@@ -88,10 +88,11 @@ def test_a_mistake_is_named(options: dict[str, Any], sentence: str) -> None:
         parse_config(toy_config(**options))
 
 
-def test_a_number_serves_as_the_positive_label() -> None:
-    parsed = parse_config(toy_config(positive=1))
+def test_a_number_serves_as_a_label() -> None:
+    parsed = parse_config(toy_config(positive=1, label_names={1: "sick"}))
     assert isinstance(parsed, FileConfig)
     assert parsed.positive == "1"
+    assert parsed.sources[0].layout.label_names == {"1": "sick"}
 
 
 def test_the_list_has_a_row_a_set_and_says_where_it_is(
