@@ -113,6 +113,17 @@ class TestAnotherChoice:
         assert check(recorded) == 1
         assert "MOVED: tiny, minmax chosen fixed: objective" in capsys.readouterr().out
 
+    def test_of_another_score_has_moved(
+        self,
+        recorded: Path,
+        turn: Callable[[float], None],
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        turn(0.2)
+        assert check(recorded) == 1
+        printed = capsys.readouterr().out
+        assert "MOVED: tiny, minmax chosen fixed: cross-validation takes algo.C=" in printed
+
 
 def test_moved_verdict_fails(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = recorded / "tables" / "tiny.csv"
