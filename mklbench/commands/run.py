@@ -90,10 +90,9 @@ class _Runs:
         for job in jobs:
             self._take_options(configs.run_options(job.config))
             runs.append(run := run_of(job))
-            typed = {text.lstrip("+").partition("=")[0] for text in job.overrides}
-            if "C" in run.config.algo and not (
-                run.config.search.grid or typed & {"algo.C", "search"}
-            ):
+            given = configs.by_key(job.overrides)
+            is_chosen = run.config.search.grid or "algo.C" in given or "search" in given
+            if "C" in run.config.algo and not is_chosen:
                 self._as_given[run.algo] = run.config.algo["C"]
         assert self.options is not None
         for option in ("out", "predictions"):

@@ -15,7 +15,7 @@ from mklbench.config.callables import (
 )
 from mklbench.config.composition import ComposedRun, compose, jobs_of, run_hydra
 from mklbench.config.positions import config_of
-from mklbench.config.runs import run_config, run_options
+from mklbench.config.runs import by_key, run_config, run_options
 from mklbench.config.schemas import GROUPS, RunConfig, RunOptions, SearchConfig, SplitConfig
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "SearchConfig",
     "SplitConfig",
     "algorithm",
+    "by_key",
     "compose",
     "config_of",
     "declared",

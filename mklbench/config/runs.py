@@ -25,6 +25,11 @@ from mklbench.grids import first_values
 from mklbench.reader import read
 
 
+def by_key(overrides: Iterable[str]) -> dict[str, str]:
+    """Return overrides by what they set, take out or add."""
+    return {text.partition("=")[0].lstrip("+~"): text for text in overrides}
+
+
 def run_config(composed: DictConfig | Mapping[str, Any], by_hand: Iterable[str] = ()) -> RunConfig:
     """Return the config of a run from what is composed, resolved and checked.
 
@@ -98,13 +103,14 @@ def _take_out(search: dict[str, Any], by_hand: Iterable[str]) -> None:
     InputError
         If the search, or what it tries, is chosen by hand, too.
     """
-    given = {text.lstrip("+~").partition("=")[0]: text.partition("=")[2] for text in by_hand}
+    given = by_key(by_hand)
     for key in [key for key in given if key in search["grid"]]:
         if "search" in given or f"search.grid.{key}" in given:
+            value = given[key].partition("=")[2]
             raise InputError(
-                f"{key}={given[key]} is not accepted, as search={search.get('name')} chooses it: "
+                f"{key}={value} is not accepted, as search={search.get('name')} chooses it: "
                 "leave it out, set search=fixed, or have it alone tried with "
-                f"search.grid.{key}=[{given[key]}]."
+                f"search.grid.{key}=[{value}]."
             )
         del search["grid"][key]
         if not search["grid"]:

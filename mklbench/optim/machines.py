@@ -288,16 +288,13 @@ def after_first_stage(
     svm_seconds : float, default=0.0
         Seconds that it spent in them.
     """
-    calls += solution.n_svm_calls
+    both = reported(solution, objective, calls, svm_seconds)
     return replace(
-        solution,
-        objective=objective,
+        both,
         gap=max(gap, solution.gap),
-        n_svm_calls=calls,
         n_iter=len(history),
         converged=bool(solution.converged and gap <= tol),
-        history=[*history[:-1], {**history[-1], "n_svm_calls": float(calls)}],
-        svm_seconds=svm_seconds + solution.svm_seconds,
+        history=[*history[:-1], {**history[-1], "n_svm_calls": float(both.n_svm_calls)}],
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mklbench import resources
-from mklbench.config import compose, declared, run_config
+from mklbench.config import by_key, compose, declared, run_config
 from mklbench.errors import InputError
 from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.store import Store
@@ -107,7 +107,7 @@ def with_candidate(
 
 
 def _column(table: PaperTable, overrides: Sequence[str], config_dir: str | None) -> Column:
-    named = {text.partition("=")[0].lstrip("+~"): text for text in overrides}
+    named = by_key(overrides)
     if "algo" not in named:
         raise InputError("mklbench compare needs an algorithm: mklbench compare algo=mine.")
     fixed = ("data", "split", "results_dir", "out")
