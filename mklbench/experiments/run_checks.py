@@ -1,4 +1,4 @@
-"""What of a run cannot be run, said before one of its steps is begun."""
+"""What of a run cannot be carried out, said before one of its steps is begun."""
 
 from __future__ import annotations
 

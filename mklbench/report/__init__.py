@@ -4,7 +4,7 @@ Data flows one way: `table` (what was published, and which runs measure it) -> `
 of those runs, as numbers) -> `claims` (of the paper's text) -> `layout` (a page in Markdown) ->
 `formats` (a file; `document` makes HTML and LaTeX). `figures` draws from the same records,
 `loading` reads the YAML of a table, `results` writes it all, `frames` gives it as data frames, and
-`check` runs some of the runs again.
+`check` repeats some of the runs.
 
 May import `experiments` and what is below; it is imported by `commands`.
 """

@@ -32,7 +32,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def half_failed(tmp_path: Path, store: Store) -> tuple[Run, list[str]]:
-    """Run a run of which one split fails, and return it with its overrides."""
+    """Return a run of which one split has failed, with its overrides."""
     crash = ["algo=fake", "algo.behaviour=raise", f"algo.once='{tmp_path}/crashed'"]
     run = fake_run(tmp_path, *crash)
     run_all([run], store)
