@@ -101,7 +101,7 @@ def solve(
     check_count("max_iter", max_iter)
     machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight)
     bank, labels = machine.check("gram", bank, y)
-    search = _Search(bank, labels, lam, tol)
+    search = _RatioSearch(bank, labels, lam, tol)
     best = search.run(_SEARCHES, max_iter)
     weights = best.weights * len(labels) / float(best.weights @ bank.traces())
     bounds, calls = best.bounds, search.calls
@@ -116,7 +116,7 @@ def solve(
     )
 
 
-class _Search(RadiusSearch[Bounds]):
+class _RatioSearch(RadiusSearch[Bounds]):
     """The ratio and its gradient, for weights in units of the spread of each kernel."""
 
     def __init__(self, bank: Bank, y: Array, lam: float, tol: float) -> None:

@@ -113,7 +113,7 @@ def solve(
     check_count("max_iter", max_iter)
     machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight)
     bank, labels = machine.check("memo", bank, y)
-    search = _Search(bank, labels, theta, lam, tol, max_iter)
+    search = _Ascent(bank, labels, theta, lam, tol, max_iter)
     best = search.maximum()
 
     def learned(C: float) -> Solution:
@@ -147,7 +147,7 @@ class _Point:
         return -self.bounds.upper
 
 
-class _Search:
+class _Ascent:
     """Climbs to maxima of G, with so many evaluations in all."""
 
     def __init__(

@@ -94,7 +94,7 @@ def solve(
     check_count("max_iter", max_iter)
     problem = Problem.of(y, C, class_weight, svm_tol=svm_tol)
     bank = check_bank("radius_margin", bank)
-    search = _Search(bank, Objective(bank, problem), tol)
+    search = _RadiusMarginSearch(bank, Objective(bank, problem), tol)
     best = search.run(_SEARCHES, max_iter)
     solution = search.objective.solution(
         best.at, gap=search.gap, converged=search.gap <= tol, history=search.history
@@ -104,7 +104,7 @@ def solve(
     return replace(solution, n_svm_calls=calls, n_iter=n_iter, svm_seconds=seconds)
 
 
-class _Search(RadiusSearch[Point]):
+class _RadiusMarginSearch(RadiusSearch[Point]):
     """G and its gradient, for weights in units of the spread of each kernel."""
 
     def __init__(self, bank: Bank, objective: Objective, tol: float) -> None:

@@ -19,7 +19,7 @@ _LITTLE_SPACE = 2**30
 _PATIENCE = 5.0
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     """What was looked at and found: "ok", "note" or "problem", with a remedy unless it is ok."""
 
     level: str
@@ -53,25 +53,25 @@ def doctor(store: Store) -> int:
     return 1 if n_problems else 0
 
 
-def versions() -> Finding:
+def versions() -> Diagnosis:
     """Say which versions of what does the computing are installed."""
     named = [f"{name} {version}" for name, version in provenance.versions().items()]
     if commit := provenance.git_revision():
         named.append(f"revision {commit[:8]}{commit[40:]}")
-    return Finding("ok", "versions", ", ".join(named))
+    return Diagnosis("ok", "versions", ", ".join(named))
 
 
-def compiler() -> Finding:
+def compiler() -> Diagnosis:
     """Say which compiler there is."""
     if found := next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None):
-        return Finding("ok", "compiler", found)
-    return Finding(
+        return Diagnosis("ok", "compiler", found)
+    return Diagnosis(
         "note", "compiler", "there is no C++ compiler, which pip builds LIBSVM with",
         "apt install g++ (Debian), xcode-select --install (macOS), conda install cxx-compiler",
     )  # fmt: skip
 
 
-def blas() -> Finding:
+def blas() -> Diagnosis:
     """Say which linear algebra there is, and whether its threads fit the processors."""
     import joblib
     from threadpoolctl import threadpool_info
@@ -82,16 +82,16 @@ def blas() -> Finding:
     free = memory.free()
     text += "" if free is None else f", free memory: {memory.in_words(free)}"
     if threads > usable:
-        return Finding("note", "BLAS", text, f"set OMP_NUM_THREADS={usable}")
-    return Finding("ok", "BLAS", text)
+        return Diagnosis("note", "BLAS", text, f"set OMP_NUM_THREADS={usable}")
+    return Diagnosis("ok", "BLAS", text)
 
 
-def cache() -> Finding:
+def cache() -> Diagnosis:
     """Say where downloads are kept, whether they can be, and how much room there is."""
     return space("cache", cache_directory(), "MKLBENCH_CACHE")
 
 
-def mirror() -> Finding:
+def mirror() -> Diagnosis:
     """Say which mirror is set, and whether it answers."""
     import requests
 
@@ -101,12 +101,12 @@ def mirror() -> Finding:
             requests.head(source, timeout=_PATIENCE)
         elif source is not None:
             next(Path(source).iterdir(), None)
-        return Finding("ok", "mirror", source or f"{MIRROR_VARIABLE} is not set")
+        return Diagnosis("ok", "mirror", source or f"{MIRROR_VARIABLE} is not set")
     except (InputError, OSError) as error:  # requests raises kinds of the latter
-        return Finding("problem", "mirror", str(error), f"correct or unset {MIRROR_VARIABLE}")
+        return Diagnosis("problem", "mirror", str(error), f"correct or unset {MIRROR_VARIABLE}")
 
 
-def space(name: str, path: Path, option: str) -> Finding:
+def space(name: str, path: Path, option: str) -> Diagnosis:
     """Say how much room there is for `name`, which `option` moves elsewhere."""
     there = next(each for each in (path, *path.absolute().parents) if each.exists())
     free = shutil.disk_usage(there).free
@@ -114,5 +114,5 @@ def space(name: str, path: Path, option: str) -> Finding:
     if not os.access(there, os.W_OK):
         text += ", which cannot be written"
     elif free >= _LITTLE_SPACE:
-        return Finding("ok", name, text)
-    return Finding("problem", name, text, f"make room there, or change {option}")
+        return Diagnosis("ok", name, text)
+    return Diagnosis("problem", name, text, f"make room there, or change {option}")

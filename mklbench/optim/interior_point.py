@@ -71,7 +71,7 @@ class Programme:
 
 
 @dataclass(frozen=True)
-class Iterate:
+class InteriorPoint:
     """A primal-dual point of a `Programme`, inside all bounds.
 
     Attributes
@@ -118,7 +118,7 @@ class Iterate:
 
 def interior(
     programme: Programme, alpha: Array, multipliers: Array, intercept: float, unit: float
-) -> Iterate:
+) -> InteriorPoint:
     """Return a point inside all bounds close to the given values, which may lie on them.
 
     `unit` is the size of a typical alpha.
@@ -141,17 +141,17 @@ def interior(
         lifted,
     ]
     pairs = np.array([np.concatenate(primal), np.concatenate(dual)])
-    return Iterate(pairs, intercept, len(inner))
+    return InteriorPoint(pairs, intercept, len(inner))
 
 
-def maximise(programme: Programme, start: Iterate, tol: float) -> Iterate:
+def maximise(programme: Programme, start: InteriorPoint, tol: float) -> InteriorPoint:
     """Solve a programme from a point inside its bounds, which need not be feasible otherwise.
 
     Parameters
     ----------
     programme : Programme
         The programme.
-    start : Iterate
+    start : InteriorPoint
         See `interior`.
     tol : float
         Stop when the complementarity, in units of the objective, and the violations of the linear
@@ -159,7 +159,7 @@ def maximise(programme: Programme, start: Iterate, tol: float) -> Iterate:
 
     Returns
     -------
-    Iterate
+    InteriorPoint
         The last point; where rounding ends the iteration early, the closest that could be had.
     """
     point, ridge = start, _RIDGE
@@ -183,7 +183,7 @@ def maximise(programme: Programme, start: Iterate, tol: float) -> Iterate:
         size = _TO_THE_BOUNDARY * _largest_step(pairs, step)
         if not np.isfinite(change) or size < _SHORTEST_STEP:
             break
-        point = Iterate(pairs + size * step, point.intercept + size * change, point.n)
+        point = InteriorPoint(pairs + size * step, point.intercept + size * change, point.n)
     return point
 
 
@@ -196,7 +196,7 @@ def _largest_step(pairs: Array, step: Array) -> float:
 class _Residuals:
     """How far a point is from meeting the optimality conditions."""
 
-    def __init__(self, programme: Programme, point: Iterate) -> None:
+    def __init__(self, programme: Programme, point: InteriorPoint) -> None:
         alpha, multipliers = point.alpha, point.multipliers
         self.tau = float(multipliers.sum())
         Qa = programme.Q @ alpha
@@ -237,7 +237,7 @@ class _NewtonSystem:
         self,
         programme: Programme,
         columns: Array,
-        point: Iterate,
+        point: InteriorPoint,
         residuals: _Residuals,
         ridge: float,
     ) -> None:
@@ -300,7 +300,7 @@ class _Sets(NamedTuple):
 
 def maximise_near(
     programme: Programme, alpha: Array, multipliers: Array, tol: float
-) -> Iterate | None:
+) -> InteriorPoint | None:
     """Solve a programme from a nearly known active set.
 
     Parameters
@@ -315,7 +315,7 @@ def maximise_near(
 
     Returns
     -------
-    Iterate or None
+    InteriorPoint or None
         The solution, with zeros in its pairs; None where it was not found.
     """
     upper = programme.upper
@@ -348,7 +348,7 @@ def maximise_near(
             primal = [alpha, upper - alpha, np.maximum(slack, 0.0)]
             dual = [np.maximum(-violation, 0.0), np.maximum(violation, 0.0), multipliers]
             pairs = np.array([np.concatenate(primal), np.concatenate(dual)])
-            return Iterate(pairs, intercept, len(alpha))
+            return InteriorPoint(pairs, intercept, len(alpha))
         sets = proposed
     return None
 

@@ -124,7 +124,7 @@ class _Followed:
     step: float
 
 
-class Path:
+class CentralPath:
     """The way along the central path on some factors.
 
     The variables of n samples are with the blocks of an engine; the others are here.
@@ -156,7 +156,7 @@ class Path:
 
     @classmethod
     @np.errstate(**UNFLAGGED)
-    def begin(cls, factors: RowFactors, engine: Engine, weight_set: WeightSet) -> Path:
+    def begin(cls, factors: RowFactors, engine: Engine, weight_set: WeightSet) -> CentralPath:
         """Set out from least squares on some of the samples, at weights that are all alike.
 
         Parameters
@@ -202,7 +202,7 @@ class Path:
         expansion: Array,
         intercept: float,
         mu: float,
-    ) -> Path:
+    ) -> CentralPath:
         """Set out from the function and the weights that another path has come to.
 
         Its other variables are so near to their bounds that no long step can be made from them on

@@ -26,7 +26,7 @@ from mklbench.certify import Bounds, Hinge, PrimalDualPoint, Tube, bounds
 from mklbench.errors import InputError
 from mklbench.kernels.contract import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
-from mklbench.optim.joint import Iterate, Path
+from mklbench.optim.joint import CentralPath, Iterate
 from mklbench.optim.row_blocks import terms_of
 from mklbench.optim.row_engines import KEPT, FactorProblem, threads
 from mklbench.optim.weight_sets import WeightSet
@@ -108,7 +108,7 @@ def first_rank(factors: RowFactors) -> int:
 
 
 @dataclass(frozen=True)
-class Found:
+class CertifiedPoint:
     """A certified point.
 
     Attributes
@@ -183,7 +183,7 @@ def solve(
         If C times the kernels is beyond the range of double precision.
     """
     history, terms = iterations.begin(), terms_of(loss)
-    best: Found | None = None
+    best: CertifiedPoint | None = None
     levels, anew = np.zeros(len(factors.parts), dtype=int), False
     for attempt in itertools.count(1):
         coarse = factors.reduced([_DROPPED[level] for level in levels])
@@ -191,12 +191,12 @@ def solve(
         dtype = np.float64 if double else np.float32
         with threads(FactorProblem(coarse, factors, terms, dtype)) as engine:
             if best is None or anew:
-                path = Path.begin(coarse, engine, weight_set)
+                path = CentralPath.begin(coarse, engine, weight_set)
             else:
                 upper, lower = best.bounds.upper, best.bounds.lower
                 mu = _RESUMED * max(upper - lower, _SHARE * upper) / factors.n_samples
                 at = best.x, best.expansion, best.intercept
-                path = Path.resume(coarse, engine, weight_set, *at, mu)
+                path = CentralPath.resume(coarse, engine, weight_set, *at, mu)
             early = _EARLY if best is None or anew else _LATER
             finest = bool((levels == len(_DROPPED) - 1).all())
             found = _followed(path, factors, loss, tol, early, max_iter, history, finest)
@@ -237,7 +237,7 @@ def _finer(levels: NDArray[np.intp], attempt: int, lost: Array, tol: float) -> N
     return np.minimum(levels + (lacking if lacking.any() else 1), last)
 
 
-def _lost(factors: RowFactors, coarse: RowFactors, found: Found) -> Array:
+def _lost(factors: RowFactors, coarse: RowFactors, found: CertifiedPoint) -> Array:
     """Return what coarser factors leave out of the forms of each part, the largest being 1."""
     forms = factors.forms(found.projected)
     left_out = forms - coarse.forms(coarse.lowered(found.projected))
@@ -246,7 +246,7 @@ def _lost(factors: RowFactors, coarse: RowFactors, found: Found) -> Array:
 
 
 def _followed(
-    path: Path,
+    path: CentralPath,
     factors: RowFactors,
     loss: Hinge | Tube,
     tol: float,
@@ -254,12 +254,12 @@ def _followed(
     max_iter: int,
     history: iterations.History,
     finest: bool,
-) -> Found | None:
+) -> CertifiedPoint | None:
     """Follow a path until its points are good enough, or finer factors are called for.
 
     None is for a path that has no points.
     """
-    best: Found | None = None
+    best: CertifiedPoint | None = None
     state: Iterate | None = None
     closest, astray = np.inf, 0
     for state in path.iterates(max_iter):
@@ -288,8 +288,8 @@ def _followed(
 
 
 def _certified(
-    path: Path, state: Iterate, factors: RowFactors, loss: Hinge | Tube, tol: float
-) -> Found:
+    path: CentralPath, state: Iterate, factors: RowFactors, loss: Hinge | Tube, tol: float
+) -> CertifiedPoint:
     """Certify a point for the kernels themselves; small weights are 0 if the gap allows."""
     dual_coef = balanced(path.dual_coef())
     expansion = path.factors.lifted(state.expansion)
@@ -310,7 +310,7 @@ def _certified(
         objective = dual.objective + penalty.of_weights(weights)
         point = state.x, weights, dual_coef, state.intercept, expansion, projected
         margin = float((loss.y * (own + state.intercept)).min())
-        results.append(Found(*point, objective, both, state.gap, margin))
+        results.append(CertifiedPoint(*point, objective, both, state.gap, margin))
     few, all_of_them = results[0], results[-1]
     return few if few.gap <= max(tol, all_of_them.gap) else all_of_them
 

@@ -126,7 +126,7 @@ def minimise(
 
 def _interior_solution(
     programme: Programme, at: Expansion, alpha: Array, multipliers: Array, tol: float
-) -> interior_point.Iterate:
+) -> interior_point.InteriorPoint:
     unit = float(np.abs(at.dual_coef).mean())
     start = interior_point.interior(programme, alpha, multipliers, at.intercept, unit)
     return interior_point.maximise(programme, start, tol)
@@ -164,7 +164,7 @@ def _programme(at: Expansion, kept: Indices) -> Programme:
     )
 
 
-def _on_bounds(point: interior_point.Iterate, upper: Array) -> Array:
+def _on_bounds(point: interior_point.InteriorPoint, upper: Array) -> Array:
     """Return alpha with the values that tend to a bound put on it."""
     unit = float(point.alpha.mean())
     alpha = np.where(point.alpha < unit * point.at_zero, 0.0, point.alpha)

@@ -38,7 +38,7 @@ def objective(mu: Array, stack: Array, y: Array, theta: float, lam: float = LAM)
 @pytest.mark.parametrize("theta", [0.0, 0.3, 5.0])
 def test_the_gradient(theta: float) -> None:
     stack, y = small(5)
-    search = memo._Search(PrecomputedBank(stack), y, theta, LAM, 1e-12, 10**6)
+    search = memo._Ascent(PrecomputedBank(stack), y, theta, LAM, 1e-12, 10**6)
     mu, step = np.array([0.1, 0.3, 0.2, 0.15, 0.25]), 1e-5
     point = search.evaluate(mu, theta)
     differences = [
@@ -69,7 +69,7 @@ def test_at_theta_0_the_gap_is_a_duality_gap() -> None:
     stack, y = small(5)
     optimum = memo.solve(PrecomputedBank(stack), y, theta=0.0, lam=LAM, tol=1e-6).objective
     for tol in (0.3, 0.05, 1e-3):
-        search = memo._Search(PrecomputedBank(stack), y, 0.0, LAM, tol, 300)
+        search = memo._Ascent(PrecomputedBank(stack), y, 0.0, LAM, tol, 300)
         point = search.maximum()
         assert point.gap <= tol
         assert point.objective <= optimum * (1 + 1e-6) <= point.objective * (1 + point.gap) + 1e-6

@@ -78,7 +78,7 @@ def test_optimum_of_radius_margin(C: float) -> None:
 def test_gradient_of_radius_margin() -> None:
     stack, y = random_stack(n=30)
     bank = PrecomputedBank(stack)
-    search = radius_margin._Search(
+    search = radius_margin._RadiusMarginSearch(
         bank, Objective(bank, Problem.of(y, 10.0, svm_tol=1e-8)), tol=1e-12
     )
     check_gradient(search, len(stack))
@@ -86,10 +86,10 @@ def test_gradient_of_radius_margin() -> None:
 
 def test_gradient_of_gram() -> None:
     stack, y = random_stack(n=30)
-    check_gradient(gram._Search(PrecomputedBank(stack), y, lam=0.01, tol=1e-12), len(stack))
+    check_gradient(gram._RatioSearch(PrecomputedBank(stack), y, lam=0.01, tol=1e-12), len(stack))
 
 
-def check_gradient(search: radius_margin._Search | gram._Search, M: int) -> None:
+def check_gradient(search: radius_margin._RadiusMarginSearch | gram._RatioSearch, M: int) -> None:
     u, step = np.linspace(0.5, 2.0, M), 1e-4
     _, gradient = search(u)
     differences = [

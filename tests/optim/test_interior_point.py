@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from mklbench.optim.interior_point import Iterate, Programme, interior, maximise
+from mklbench.optim.interior_point import InteriorPoint, Programme, interior, maximise
 
 Array = np.ndarray
 
@@ -31,7 +31,7 @@ def random_programme(seed: int, rank: int | None = None, n: int = 15, w: int = 4
     )
 
 
-def started(programme: Programme) -> Iterate:
+def started(programme: Programme) -> InteriorPoint:
     """Return a start that knows nothing of the solution."""
     w = len(programme.offset)
     unit = float(programme.upper.mean())
@@ -48,13 +48,13 @@ def twin(programme: Programme) -> conic_twins.ProgrammeSolution:
     return conic_twins.programme(**vars(programme))
 
 
-def check_feasible(programme: Programme, point: Iterate) -> None:
+def check_feasible(programme: Programme, point: InteriorPoint) -> None:
     assert (point.alpha >= 0).all()
     assert (point.alpha <= programme.upper).all()
     assert programme.y @ point.alpha == pytest.approx(programme.balance, abs=1e-8)
 
 
-def check_optimal(programme: Programme) -> Iterate:
+def check_optimal(programme: Programme) -> InteriorPoint:
     """Solve a programme, compare its value with the conic solver's, and return the point."""
     point = maximise(programme, started(programme), 1e-10)
     check_feasible(programme, point)

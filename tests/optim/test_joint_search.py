@@ -32,7 +32,7 @@ from mklbench.kernels import (
 from mklbench.kernels.row_factors import MANY, Pieces, RowFactors
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint_search, row_blocks, row_engines
-from mklbench.optim.joint import Path
+from mklbench.optim.joint import CentralPath
 from mklbench.optim.row_blocks import Linearised, terms_of
 from mklbench.optim.row_engines import FactorProblem
 from mklbench.optim.weight_sets import OneSum
@@ -213,14 +213,14 @@ def test_finer_factors_go_on_along_the_central_path(loss: str) -> None:
     weight_set = OneSum(bank.n_kernels)
     coarse, fine = exact.reduced(1e-5), exact.reduced(1e-9)
     with row_engines.threads(FactorProblem(coarse, exact, terms, np.float64)) as engine:
-        path = Path.begin(coarse, engine, weight_set)
+        path = CentralPath.begin(coarse, engine, weight_set)
         before = next(each for each in path.iterates(100) if each.gap < 1e-3)
         first = before.x, coarse.lifted(before.expansion), before.intercept
     mu = 10.0 * (before.upper - before.lower) / len(y)
 
     def n_iterations(*resumed: Any) -> int:
         with row_engines.threads(FactorProblem(fine, exact, terms, np.float64)) as engine:
-            begin = Path.resume if resumed else Path.begin
+            begin = CentralPath.resume if resumed else CentralPath.begin
             path = begin(fine, engine, weight_set, *resumed)
             gaps = [each.gap for each in path.iterates(100)]
         return next(number for number, gap in enumerate(gaps) if abs(gap) < 1e-4)
@@ -279,15 +279,15 @@ def test_double_precision_is_for_the_iterations_that_need_it(
     """Products that are rough in single precision are made anew; the next begin in double."""
     X, y = problem(300, 3, seed=22)
     rough = iter([True, True, False, False, True] + [False] * 100)
-    monkeypatch.setattr(Path, "_roundoff", lambda *_: float("inf") if next(rough) else 0.0)
+    monkeypatch.setattr(CentralPath, "_roundoff", lambda *_: float("inf") if next(rough) else 0.0)
     asked: list[bool] = []
-    linearised = Path._linearised
+    linearised = CentralPath._linearised
 
-    def noted(path: Path, double: bool) -> Linearised:
+    def noted(path: CentralPath, double: bool) -> Linearised:
         asked.append(double)
         return linearised(path, double)
 
-    monkeypatch.setattr(Path, "_linearised", noted)
+    monkeypatch.setattr(CentralPath, "_linearised", noted)
     joint(feature_gaussians(X), y, 10.0, tol=1e-3)
     assert asked[:7] == [False, True, True, True, False, False, True]
 

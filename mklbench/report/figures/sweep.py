@@ -31,7 +31,7 @@ MOST_LETTERS_A_LINE = 60  # of a legend
 
 
 @dataclass(frozen=True, kw_only=True)
-class Growth(Figure):
+class GrowthCurves(Figure):
     """`metric` along the sweep, one panel a row with a line for each of `columns`."""
 
     kind: str = "growth"
@@ -81,7 +81,7 @@ def _plain(value: float, position: float) -> str:
     return f"{value:g}"
 
 
-def growth_curves(report: Report, figure: Growth, row: Row) -> dict[str, Curve]:
+def growth_curves(report: Report, figure: GrowthCurves, row: Row) -> dict[str, Curve]:
     """Return the curve of each column of `figure` on one row, by its label."""
     return {
         column.label: curve(report, sweep_of(report), row, column.name, figure.metric)

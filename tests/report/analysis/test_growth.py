@@ -11,7 +11,7 @@ from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.growth import Curve, curve
 from mklbench.report.claims import Chord, Judged, judge_claims
 from mklbench.report.figures.draw import write_figure
-from mklbench.report.figures.sweep import Growth
+from mklbench.report.figures.sweep import GrowthCurves
 from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import import_kinds
 from mklbench.report.table.paper_table import Claim, Column, PaperTable, Row, Sweep
@@ -51,7 +51,7 @@ def table(*claims: Claim) -> PaperTable:
         published_n_splits=20,
         claims=claims,
         figures=(
-            Growth(name="calls", title="Calls", metric="svm_calls", columns=("slow", "fast")),
+            GrowthCurves(name="calls", title="Calls", metric="svm_calls", columns=("slow", "fast")),
         ),
         sweep=SWEEP,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from report_fakes import found, plain, record
 from mklbench.experiments.record import Record
 from mklbench.report.analysis.assemble import Place, Report, SlotRecords, assemble
 from mklbench.report.claims import judge_claims
-from mklbench.report.figures.sweep import Growth
+from mklbench.report.figures.sweep import GrowthCurves
 from mklbench.report.formats import to_csv
 from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import import_kinds
@@ -95,7 +95,7 @@ def ranked() -> PaperTable:
 
 
 def swept() -> PaperTable:
-    figure = Growth(name="times", title="Times", metric="cpu_time", columns=("slow", "fast"))
+    figure = GrowthCurves(name="times", title="Times", metric="cpu_time", columns=("slow", "fast"))
     kinds = claims("growth", "ratio", "median_difference", "largest")
     return paper(sweep=SWEEP, claims=kinds, figures=(figure,))
 
