@@ -12,18 +12,8 @@ from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.files import check_writable_directory
 from mklbench.experiments.progress import progress
 from mklbench.report.analysis.places import check_records
+from mklbench.report.check import recorded as kept
 from mklbench.report.check.comparison import check_passed, describe
-from mklbench.report.check.recorded import (
-    algorithm_records,
-    check_again,
-    check_verdicts,
-    load_check,
-    record_algorithms,
-    record_runs,
-    recorded_algorithms,
-    recorded_runs,
-    records_of,
-)
 
 
 def check(
@@ -59,27 +49,31 @@ def check(
     InputError
         If there is nothing recorded to check against, or no run of a table is to be checked.
     """
+    recorded = resources.recorded_results() if results_dir is None else Path(results_dir)
     if record:
         if names or executor is not None:
             raise InputError(
                 "--record writes all that the check compares with: leave tables and executors out."
             )
-        return write_records(jobs=jobs, results_dir=results_dir)
-    recorded = _recorded(results_dir)
-    runs = load_check(tables=names)
-    verdicts = [check_verdicts(name, recorded) for name in dict.fromkeys(r.table for r in runs)]
+        if results_dir is None:
+            check_records()
+        write_records(recorded, jobs)
+        return 0
+    runs = kept.load_check(tables=names)
+    tables = dict.fromkeys(run.table for run in runs)
+    verdicts = [kept.check_verdicts(name, recorded) for name in tables]
     chosen = executor or Local(jobs)
-    listed = recorded_runs(runs, recorded)
+    listed = kept.recorded_runs(runs, recorded)
     if not names:
-        listed += recorded_algorithms(runs, recorded)
+        listed += kept.recorded_algorithms(runs, recorded)
     # Other machines see what is kept here.
     scratch = None if chosen.at_once else str(Path.cwd())
-    again = check_again(listed, chosen, scratch=scratch, progress=progress("auto"))
+    again = kept.check_again(listed, chosen, scratch=scratch, progress=progress("auto"))
     print(describe(again, verdicts))
     return 0 if check_passed(again, verdicts) else 1
 
 
-def write_records(*, jobs: int = 1, results_dir: str | None = None) -> int:
+def write_records(recorded: Path, jobs: int = 1) -> None:
     """Write the records that the check compares with.
 
     They are copied from those of the tables; of each algorithm that no run of the check has, one
@@ -87,33 +81,20 @@ def write_records(*, jobs: int = 1, results_dir: str | None = None) -> int:
 
     Parameters
     ----------
-    jobs : int
+    recorded : Path
+        Directory of the recorded results.
+    jobs : int, default=1
         Worker processes.
-    results_dir : str, optional
-        The recorded results; those that come with the program if not given.
-
-    Returns
-    -------
-    int
-        0.
 
     Raises
     ------
     InputError
         If a table has no records, a run fails, or what it gives cannot be written.
     """
-    if results_dir is None:
-        check_records()
-    recorded = _recorded(results_dir)
     check_writable_directory("--recorded", recorded / "records")
-    runs = load_check()
-    n_splits = record_runs(runs, recorded)
-    print(f"Copied to {records_of(recorded)}: {n_splits} splits of the tables")
-    names = record_algorithms(runs, recorded, jobs=jobs)
-    path = algorithm_records(recorded)
+    runs = kept.load_check()
+    n_splits = kept.record_runs(runs, recorded)
+    print(f"Copied to {kept.records_of(recorded)}: {n_splits} splits of the tables")
+    names = kept.record_algorithms(runs, recorded, jobs=jobs)
+    path = kept.algorithm_records(recorded)
     print(f"Recorded in {path}: {', '.join(names)}" if names else "There is nothing else to do.")
-    return 0
-
-
-def _recorded(results_dir: str | None) -> Path:
-    return resources.recorded_results() if results_dir is None else Path(results_dir)

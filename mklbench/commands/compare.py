@@ -99,9 +99,8 @@ def _described(report: Report, ranking: Ranking) -> str:
         for label, (_, found) in zip(map(str, means.index), means.iterrows(), strict=True)
     ]
     ranks = rank_methods(report, ranking)
-    mean_ranks: dict[str, float] = {}
-    if ranks is not None:
-        mean_ranks = {c.name: rank for c, rank in zip(ranks.columns, ranks.mean_ranks, strict=True)}
+    ranked = zip(ranks.columns, ranks.mean_ranks, strict=True) if ranks is not None else ()
+    mean_ranks = {column.name: float(rank) for column, rank in ranked}
     methods = []
     for name in sorted(labels, key=lambda name: mean_ranks.get(name, math.inf)):
         rank = f"{mean_ranks[name]:.1f}" if name in mean_ranks else ""

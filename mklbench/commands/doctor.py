@@ -42,7 +42,8 @@ def doctor(store: Store) -> int:
         If the store is no directory.
     """
     store.check()
-    found = [look() for look in (versions, compiler, blas, cache, mirror)]
+    found = [versions(), compiler(), blas(), mirror()]
+    found.append(space("cache", cache_directory(), "MKLBENCH_CACHE"))
     found.append(space("store", store.path, "--results-dir"))
     for each in found:
         remedy = f"\n{'':19}-> {each.remedy}" if each.remedy else ""
@@ -84,11 +85,6 @@ def blas() -> Diagnosis:
     if threads > usable:
         return Diagnosis("note", "BLAS", text, f"set OMP_NUM_THREADS={usable}")
     return Diagnosis("ok", "BLAS", text)
-
-
-def cache() -> Diagnosis:
-    """Say where downloads are kept, whether they can be, and how much room there is."""
-    return space("cache", cache_directory(), "MKLBENCH_CACHE")
 
 
 def mirror() -> Diagnosis:

@@ -29,12 +29,10 @@ from mklbench.config.callables import arguments, target
 from mklbench.data.preprocessing import fit_scaling
 from mklbench.errors import InputError
 from mklbench.estimators.transformers import RawTable
-from mklbench.experiments.files import check_writable_file, reason
+from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 from mklbench.kernels.contract import builder_of
-
-ENDINGS = (".skops", ".joblib")
 
 
 def export_model(overrides: Sequence[str], *, out: str, config_dir: str | None = None) -> str:
@@ -56,8 +54,10 @@ def export_model(overrides: Sequence[str], *, out: str, config_dir: str | None =
     InputError
         If there is no such estimator, or nothing to take hyperparameters from.
     """
-    if not out.endswith(ENDINGS):
+    if not out.endswith((".skops", ".joblib")):
         raise InputError(f"--out={out} is not accepted: give the name of a .skops or .joblib file.")
+    if out.endswith(".skops") and importlib.util.find_spec("skops") is None:
+        raise InputError(f"--out={out} needs skops: pip install skops, or name a .joblib file.")
     check_writable_file("--out", out)
     (job,) = configs.jobs_of(overrides, config_dir)
     run, chosen = run_of(job), {}
@@ -74,7 +74,8 @@ def export_model(overrides: Sequence[str], *, out: str, config_dir: str | None =
         chosen = json.loads(counts.most_common(1)[0][0])  # of several the first
     config, n_rows = run.config.with_values(chosen), len(run.dataset().y)
     pipeline = fitted(run, config, np.arange(n_rows))
-    _write(pipeline, out)
+    library = importlib.import_module("skops.io" if out.endswith(".skops") else "joblib")
+    library.dump(pipeline, out)
     options = " ".join(f"{k}={v}" for k, v in arguments(config.algo).items() if v is not None)
     return f"Wrote {out}: {type(pipeline[-1]).__name__} on all {n_rows} rows ({options})."
 
@@ -147,14 +148,3 @@ def _estimator(run: Run, config: RunConfig) -> Any:
             )
     kept = {name: value for name, value in given.items() if name in parameters}
     return kind(kernel=builder, **kept)
-
-
-def _write(pipeline: Pipeline, out: str) -> None:
-    if out.endswith(".skops") and importlib.util.find_spec("skops") is None:
-        raise InputError(f"--out={out} needs skops: pip install skops, or name a .joblib file.")
-    try:
-        importlib.import_module("joblib" if out.endswith(".joblib") else "skops.io").dump(
-            pipeline, out
-        )
-    except OSError as error:
-        raise InputError(f"--out={out} cannot be written: {reason(error)}.") from error

@@ -18,7 +18,11 @@ from mklbench import __version__
 from mklbench.errors import InputError, unknown
 from mklbench.report.formats import FORMATS
 
-LISTS = ("algos", "kernels", "data", "splits", "searches", "executors", "tables")
+# What `mklbench list` lists, and the groups of the configs that they are.
+LISTS = {
+    "algos": "algo", "kernels": "kernel", "data": "data", "splits": "split", "searches": "search",
+    "executors": "executor", "tables": "table",
+}  # fmt: skip
 STORE = "results/store"
 
 # Commands that have commands of their own.

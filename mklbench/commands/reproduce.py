@@ -107,8 +107,7 @@ def reproduce(
         for table in tables
     ]
     found = list(zip(tables, finders, strict=True))
-    places = [(finder, slot) for table, finder in found for slot in table.slots()]
-    runs = [finder.run(slot) for finder, slot in places]
+    runs = [finder.run(slot) for table, finder in found for slot in table.slots()]
     if dry_run:
         source = Layers([store, *taken_over.values()])
         recorded = _measured_before(results, tables)

@@ -172,16 +172,15 @@ def _published(results: list[RunRecords]) -> Iterator[str]:
 
 def _write(path: str, results: list[RunRecords]) -> None:
     """Write the rows as CSV, or the summary as a table in LaTeX."""
-    text = _latex(results) if path.endswith(".tex") else csv_text(results)
+    if path.endswith(".tex"):
+        from mklbench.report.document import Grid, to_latex
+
+        headings, body = summary_grid(results)
+        n_labels = headings.index("splits")  # names, settings, and C, which may be a range
+        text = to_latex([Grid(headings, body, n_labels)])
+    else:
+        text = csv_text(results)
     write_result(Path(path), text.encode())
-
-
-def _latex(results: list[RunRecords]) -> str:
-    from mklbench.report.document import Grid, to_latex
-
-    headings, body = summary_grid(results)
-    n_labels = headings.index("splits")  # names, settings, and C, which may be a range
-    return to_latex([Grid(headings, body, n_labels)])
 
 
 def _write_predictions(path: str, results: list[RunRecords]) -> None:

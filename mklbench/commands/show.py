@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from mklbench import resources, terminal
+from mklbench.commands.grammar import LISTS
 from mklbench.errors import InputError, unknown
 from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.store import Store
@@ -16,9 +17,6 @@ from mklbench.report.loading import load_table, table_names
 from mklbench.report.results import assembled, recorded_text
 from mklbench.report.table.paper_table import Figure, PaperTable
 from mklbench.report.table.part import WHOLE, TableSelection
-
-_GROUPS = {"algos": "algo", "kernels": "kernel", "splits": "split", "searches": "search",
-           "executors": "executor", "tables": "table"}  # fmt: skip
 
 
 def table(
@@ -163,7 +161,7 @@ def _say(text: str) -> None:
 
 def choices(what: str, config_dir: str | None = None) -> str:
     """Return the choices of "algos", "kernels", "data", ..., one a line with its title."""
-    files = resources.choices(_GROUPS.get(what, what), config_dir)
+    files = resources.choices(LISTS[what], config_dir)
     names = max(map(len, files), default=0)
     lines = []
     for name, path in files.items():

@@ -16,15 +16,13 @@ from mklbench.config.callables import (
 from mklbench.config.composition import ComposedRun, compose, jobs_of, run_hydra
 from mklbench.config.positions import config_of
 from mklbench.config.runs import by_key, run_config, run_options
-from mklbench.config.schemas import GROUPS, RunConfig, RunOptions, SearchConfig, SplitConfig
+from mklbench.config.schemas import GROUPS, RunConfig, RunOptions
 
 __all__ = [
     "GROUPS",
     "ComposedRun",
     "RunConfig",
     "RunOptions",
-    "SearchConfig",
-    "SplitConfig",
     "algorithm",
     "by_key",
     "compose",

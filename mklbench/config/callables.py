@@ -25,12 +25,14 @@ _PLAIN = (float, int, bool, str, types.NoneType)
 
 def algorithm(config: Mapping[str, Any]) -> Callable[..., Any]:
     """Return ``solve`` of an algo config with its hyperparameters bound: call it (operator, y)."""
-    return _callable("algo", config)
+    return partial(target("algo", config), **arguments(config))
 
 
 def kernel(config: Mapping[str, Any]) -> Callable[..., Any]:
     """Return the builder of a kernel config with its parameters bound: call it with X_train."""
-    return _callable("kernel", config)
+    if config.get("_partial_") is False:
+        return _made("kernel", config)
+    return partial(target("kernel", config), **arguments(config))
 
 
 def executor(config: Mapping[str, Any], jobs: int, timeout: float | None) -> Any:
@@ -172,12 +174,9 @@ def _fits(value: Any, hint: Any) -> bool:
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return any(_fits(value, kind) for kind in inner)
-    if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
     if hint in _PLAIN:
-        return isinstance(value, hint)
+        is_one = isinstance(value, int | float if hint is float else hint)
+        return is_one and (hint is bool or not isinstance(value, bool))
     if origin is Sequence:
         return isinstance(value, list) and all(_fits(item, inner[0]) for item in value)
     return hint != Mapping[str, Any] or isinstance(value, dict)
@@ -188,12 +187,6 @@ def _root_cause(error: BaseException) -> str:
     while error.__cause__ is not None:
         error = error.__cause__
     return first_line(error)
-
-
-def _callable(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
-    if config.get("_partial_", True):
-        return partial(target(group, config), **arguments(config))
-    return _made(group, config)
 
 
 def _made(group: str, config: Mapping[str, Any], *given: object) -> Any:

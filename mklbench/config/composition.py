@@ -168,7 +168,6 @@ def _with_files(override: str) -> str:
     key, _, pattern = override.partition("=")
     if key not in _PATHS or pattern.startswith("[") or not glob.has_magic(pattern):
         return override
-    pattern = pattern.removeprefix("glob(").removesuffix(")") if "glob(" in pattern else pattern
     if not (found := sorted(glob.glob(os.path.expanduser(pattern), recursive=True))):
         raise InputError(f"{override} names no file: correct the pattern.")
     return f"{key}={','.join(repr(path) for path in found)}"

@@ -24,8 +24,8 @@ from mklbench.config.schemas import GROUPS, RunConfig
 
 # What a config says that chooses the config of another group.
 _CHOOSES = re.compile(r"override /(\w+)@_global_\.\1")
-# A value that is one of the data's, or else what stands behind the comma.
-_OF_DATA = re.compile(r"\$\{(?:oc\.select:)?data\.([\w.]+)(?:,(\w+))?\}")
+# A value of the published splits of the data, or else what stands behind the comma.
+_PUBLISHED = re.compile(r"\$\{(?:oc\.select:)?data\.splits\.(\w+)(?:,(\w+))?\}")
 
 
 def config_of(overrides: Iterable[str], config_dir: Path | str | None = None) -> RunConfig:
@@ -56,14 +56,15 @@ def _put_together(overrides: Sequence[str]) -> dict[str, Any] | None:
     config = _chosen(chosen)
     if config is None or not all(_change(config, override) for override in changes):
         return None
+    published = config["data"].get("splits")
     for name, value in config["split"].items():
-        if reference := _OF_DATA.fullmatch(str(value)):
-            found: Any = config["data"]
-            for key in reference[1].split("."):
-                found = found.get(key) if isinstance(found, dict) else None
-            if found is None and reference[2] is None:
+        if reference := _PUBLISHED.fullmatch(str(value)):
+            key, default = reference.groups()
+            config["split"][name] = (
+                published.get(key, default) if isinstance(published, dict) else default
+            )
+            if config["split"][name] is None:
                 return None
-            config["split"][name] = reference[2] if found is None else found
     return None if any(mark in str(config) for mark in ("${", "???")) else config
 
 

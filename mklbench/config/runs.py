@@ -30,12 +30,12 @@ def by_key(overrides: Iterable[str]) -> dict[str, str]:
     return {text.partition("=")[0].lstrip("+~"): text for text in overrides}
 
 
-def run_config(composed: DictConfig | Mapping[str, Any], by_hand: Iterable[str] = ()) -> RunConfig:
+def run_config(composed: DictConfig, by_hand: Iterable[str] = ()) -> RunConfig:
     """Return the config of a run from what is composed, resolved and checked.
 
     Parameters
     ----------
-    composed : DictConfig or mapping
+    composed : DictConfig
         The config.
     by_hand : iterable of str, default=()
         Overrides by which a user has set values: these are used, and not searched for.
@@ -45,10 +45,8 @@ def run_config(composed: DictConfig | Mapping[str, Any], by_hand: Iterable[str] 
     InputError
         Naming the first key or value that cannot be accepted.
     """
-    node = composed if isinstance(composed, DictConfig) else OmegaConf.create(dict(composed))
-    groups = {group: _group(node, group) for group in GROUPS}
-    metrics = _plain(node, "metrics") if "metrics" in node else None
-    return checked_groups({**groups, "metrics": metrics}, by_hand)
+    groups = {group: _group(composed, group) for group in GROUPS}
+    return checked_groups({**groups, "metrics": _plain(composed, "metrics")}, by_hand)
 
 
 def checked_groups(resolved: dict[str, Any], by_hand: Iterable[str] = ()) -> RunConfig:

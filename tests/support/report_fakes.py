@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mklbench import resources
-from mklbench.config import RunConfig, SearchConfig, SplitConfig
+from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig
 from mklbench.experiments.files import with_checksum
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RecordSource, RunRecords

@@ -8,7 +8,7 @@ import pytest
 from experiment_fakes import tiny_run
 from report_fakes import record
 
-from mklbench.config import RunConfig, SearchConfig, SplitConfig
+from mklbench.config.schemas import RunConfig, SearchConfig, SplitConfig
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.run import Run
 from mklbench.report.check.comparison import Outcome, differences, is_near_tie, judged

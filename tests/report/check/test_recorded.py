@@ -40,9 +40,7 @@ def recorded(recorded: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     """The records of the tiny table with a check of it."""
     check_file = tmp_path / "check.yaml"
     check_file.write_text(CHECK, encoding="utf-8")
-    monkeypatch.setattr(
-        "mklbench.commands.check.load_check", lambda **options: load_check(check_file, **options)
-    )
+    monkeypatch.setattr(kept, "load_check", lambda **options: load_check(check_file, **options))
     monkeypatch.setattr(kept, "unlisted", lambda config: [])
     kept.record_runs(load_check(check_file), recorded)
     return recorded
@@ -256,10 +254,10 @@ class TestNewAlgorithms:
     def test_a_new_version_is_recorded_anew(
         self, recorded: Path, redeclare: Callable[..., None], capsys: pytest.CaptureFixture[str]
     ) -> None:
-        write_records(results_dir=str(recorded))
+        write_records(recorded)
         redeclare(svm, "VERSION", svm.VERSION + 1)
         capsys.readouterr()
-        write_records(results_dir=str(recorded))
+        write_records(recorded)
         assert capsys.readouterr().out.endswith("algorithms.jsonl: svm\n")
         assert len(kept.algorithm_records(recorded).read_text().splitlines()) == 2
 
@@ -268,5 +266,5 @@ class TestNewAlgorithms:
     ) -> None:
         broken(monkeypatch)
         with pytest.raises(InputError, match=r"algo=svm cannot be recorded: .*broken on purpose"):
-            write_records(results_dir=str(recorded))
+            write_records(recorded)
         assert not kept.algorithm_records(recorded).exists()
