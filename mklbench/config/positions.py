@@ -56,13 +56,11 @@ def _put_together(overrides: Sequence[str]) -> dict[str, Any] | None:
     config = _chosen(chosen)
     if config is None or not all(_change(config, override) for override in changes):
         return None
-    published = config["data"].get("splits")
+    splits = config["data"].get("splits")
+    published = splits if isinstance(splits, dict) else {}
     for name, value in config["split"].items():
         if reference := _PUBLISHED.fullmatch(str(value)):
-            key, default = reference.groups()
-            config["split"][name] = (
-                published.get(key, default) if isinstance(published, dict) else default
-            )
+            config["split"][name] = published.get(reference[1], reference[2])
             if config["split"][name] is None:
                 return None
     return None if any(mark in str(config) for mark in ("${", "???")) else config

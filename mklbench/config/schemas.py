@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from mklbench.data.preprocessing import ScalingName
@@ -234,9 +234,12 @@ class RunConfig:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as it is recorded, and as keys are computed from it."""
-        stated = asdict(self)
-        metrics = stated.pop("metrics")
-        return stated | ({"metrics": {"scorers": list(metrics)}} if metrics else {})
+        groups = {group: getattr(self, group) for group in GROUPS}
+        stated = {
+            group: dict(node if isinstance(node, Mapping) else vars(node))
+            for group, node in groups.items()
+        }
+        return stated | ({"metrics": {"scorers": list(self.metrics)}} if self.metrics else {})
 
     def with_values(self, values: Mapping[str, Any]) -> RunConfig:
         """Return a config with values at dotted paths (``{"algo.C": 10}``) replaced."""
