@@ -65,7 +65,7 @@ def check(
     chosen = executor or Local(jobs)
     listed = kept.recorded_runs(runs, recorded)
     if not names:
-        listed += kept.recorded_algorithms(runs, recorded)
+        listed += kept.recorded_unlisted(runs, recorded)
     # Other machines see what is kept here.
     scratch = None if chosen.at_once else str(Path.cwd())
     again = kept.check_again(listed, chosen, scratch=scratch, progress=progress("auto"))
@@ -76,8 +76,8 @@ def check(
 def write_records(recorded: Path, jobs: int = 1) -> None:
     """Write the records that the check compares with.
 
-    They are copied from those of the tables; of each algorithm that no run of the check has, one
-    cheap split is run.
+    They are copied from those of the tables; of each algorithm and kernel that no run of the check
+    has, one cheap split is run.
 
     Parameters
     ----------
@@ -95,6 +95,6 @@ def write_records(recorded: Path, jobs: int = 1) -> None:
     runs = kept.load_check()
     n_splits = kept.record_runs(runs, recorded)
     print(f"Copied to {kept.records_of(recorded)}: {n_splits} splits of the tables")
-    names = kept.record_algorithms(runs, recorded, jobs=jobs)
-    path = kept.algorithm_records(recorded)
+    names = kept.record_unlisted(runs, recorded, jobs=jobs)
+    path = kept.unlisted_records(recorded)
     print(f"Recorded in {path}: {', '.join(names)}" if names else "There is nothing else to do.")

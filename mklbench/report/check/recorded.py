@@ -1,8 +1,8 @@
 """What the regression check compares with: recorded splits, and the verdicts of recorded tables.
 
 The splits are of the runs that ``configs/check.yaml`` names by their positions in tables. An
-algorithm that none of them has needs no entry there: `mklbench check --record` runs one cheap
-split of it and writes what it gives to ``records/algorithms.jsonl``.
+algorithm or a kernel that none of them has needs no entry there: `mklbench check --record` runs one
+cheap split of it and writes what it gives to ``records/algorithms.jsonl``.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ _CHEAP = (
     "data=wdbc", "search=fixed", "split.test_fraction=null", "split.n_train=100",
     "split.n_test=200", "split.n_splits=1",
 )  # fmt: skip
+# Of a kernel: an algorithm that takes any, and features that are histograms to those that ask.
+_OF_A_KERNEL = ("algo=svm", "++data.scaling=unit", "split.scaling=none")
 
 
 @dataclass(frozen=True)
@@ -99,14 +101,13 @@ def recorded_runs(runs: Sequence[CheckedRun], recorded: Path) -> list[Rerun | Fi
     ]
 
 
-def recorded_algorithms(runs: Sequence[CheckedRun], recorded: Path) -> list[Rerun | Finding]:
-    """Return the splits of the algorithms that none of `runs` has, as they are recorded."""
-    path = algorithm_records(recorded)
+def recorded_unlisted(runs: Sequence[CheckedRun], recorded: Path) -> list[Rerun | Finding]:
+    """Return the splits of what none of `runs` has (`unlisted`), as they are recorded."""
+    path = unlisted_records(recorded)
     source = RecordFile(path) if path.is_file() else Layers([])
     remedy = "mklbench check --record and keep the file it writes, as no run of check.yaml has it"
     return [
-        _listed(f"algorithms, {name}", algorithm_run(name), source, remedy)
-        for name in unlisted(runs)
+        _listed(f"cheap split, {name}", run, source, remedy) for name, run in unlisted(runs).items()
     ]
 
 
@@ -118,15 +119,23 @@ def _listed(label: str, run: Run, source: RecordSource, remedy: str) -> Rerun | 
     return Finding(label, Outcome.NOT_RECORDED, f"{what}: run {remedy}")
 
 
-def unlisted(entries: Sequence[CheckedRun]) -> list[str]:
-    """Return the names of the algorithms that none of `entries` has."""
+def unlisted(entries: Sequence[CheckedRun]) -> dict[str, Run]:
+    """Return a cheap run of each algorithm and each builder of kernels that none of `entries` has.
+
+    They are by the override that chooses it, ``algo=NAME`` or ``kernel=NAME``. An algorithm gets
+    the kernels that its config chooses. Kernels of files of the user's own have none.
+    """
     listed = {override for entry in entries for override in entry.slot.overrides}
-    return [name for name in resources.choices("algo") if f"algo={name}" not in listed]
-
-
-def algorithm_run(name: str) -> Run:
-    """Return the cheap run of an algorithm, with the kernels that its config chooses."""
-    return Run.from_overrides([f"algo={name}", *_CHEAP])
+    names = [f"algo={name}" for name in resources.choices("algo")]
+    runs = {name: Run.from_overrides([name, *_CHEAP]) for name in names if name not in listed}
+    there = [*(entry.run() for entry in entries), *runs.values()]
+    built = {run.config.kernel["_target_"] for run in there}
+    for name, path in resources.choices("kernel").items():
+        described = resources.read_yaml(path)
+        if described["_target_"] not in built and "???" not in described.values():
+            chosen = f"kernel={name}"
+            runs[chosen] = Run.from_overrides([chosen, *_OF_A_KERNEL, *_CHEAP])
+    return runs
 
 
 def records_of(recorded: Path) -> Path:
@@ -134,8 +143,8 @@ def records_of(recorded: Path) -> Path:
     return recorded / "check.jsonl"
 
 
-def algorithm_records(recorded: Path) -> Path:
-    """Return the file of the records of algorithms that no run of the check has."""
+def unlisted_records(recorded: Path) -> Path:
+    """Return the file of the records of what no run of the check has."""
     return recorded / "records" / "algorithms.jsonl"
 
 
@@ -154,18 +163,17 @@ def record_runs(entries: Sequence[CheckedRun], recorded: Path) -> int:
     return export_records(runs, Layers(list(sources.values())), records_of(recorded))
 
 
-def record_algorithms(entries: Sequence[CheckedRun], recorded: Path, *, jobs: int = 1) -> list[str]:
-    """Run what is not recorded of the algorithms that no run has, and return their names.
+def record_unlisted(entries: Sequence[CheckedRun], recorded: Path, *, jobs: int = 1) -> list[str]:
+    """Run what is not recorded of what no run has (`unlisted`), and return by what it is chosen.
 
-    Records of algorithms that are gone, or of other versions, are taken out of the file.
+    Records of what is gone, or of other versions, are taken out of the file.
 
     Raises
     ------
     InputError
         If a run does not end, or the file cannot be written.
     """
-    runs = {name: algorithm_run(name) for name in unlisted(entries)}
-    path = algorithm_records(recorded)
+    runs, path = unlisted(entries), unlisted_records(recorded)
     before = Layers([RecordFile(path)] if path.is_file() else [])
     missing = [name for name, run in runs.items() if not before.read(run).done]
     with TemporaryDirectory(prefix="mklbench-check-") as directory:
@@ -175,7 +183,7 @@ def record_algorithms(entries: Sequence[CheckedRun], recorded: Path, *, jobs: in
             if result.status != DONE:
                 failed = next((r.reason for r in result.records if r.error), "")
                 raise InputError(
-                    f"algo={name} cannot be recorded: {result.error or failed or result.status}"
+                    f"{name} cannot be recorded: {result.error or failed or result.status}"
                 )
         export_records(runs.values(), Layers([before, store]), path)
         write_sums(path.parent)

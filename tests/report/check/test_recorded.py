@@ -41,7 +41,7 @@ def recorded(recorded: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     check_file = tmp_path / "check.yaml"
     check_file.write_text(CHECK, encoding="utf-8")
     monkeypatch.setattr(kept, "load_check", lambda **options: load_check(check_file, **options))
-    monkeypatch.setattr(kept, "unlisted", lambda config: [])
+    monkeypatch.setattr(kept, "unlisted", lambda config: {})
     kept.record_runs(load_check(check_file), recorded)
     return recorded
 
@@ -199,7 +199,7 @@ def test_shipped_check_compares_with_the_records_of_the_tables() -> None:
     assert set(copied) <= of_tables, "run mklbench check --record"
 
 
-def test_shipped_check_runs_every_data_set_of_a_table_and_every_algorithm() -> None:
+def test_shipped_check_runs_every_data_set_of_a_table_algorithm_and_kernel() -> None:
     config = load_check()
     chosen = {override for run in config for override in run.slot.overrides}
     tables = [path.read_text(encoding="utf-8") for path in resources.choices("table").values()]
@@ -213,10 +213,13 @@ def test_shipped_check_runs_every_data_set_of_a_table_and_every_algorithm() -> N
         and not described.keys() & {"path", "id"}
     }
     assert wanted <= chosen
-    path = kept.algorithm_records(recorded_results())
-    for name in kept.unlisted(config):
-        assert path.is_file(), f"algo={name} is not recorded: run mklbench check --record"
-        assert 0 not in RecordFile(path).read(kept.algorithm_run(name)).missing, name
+    path = kept.unlisted_records(recorded_results())
+    for name, run in kept.unlisted(config).items():
+        assert not RecordFile(path).read(run).missing, f"{name}: run mklbench check --record"
+
+
+def cheap(name: str) -> Run:
+    return Run.from_overrides([name, *kept._CHEAP])
 
 
 class TestNewAlgorithms:
@@ -224,7 +227,8 @@ class TestNewAlgorithms:
 
     @pytest.fixture
     def recorded(self, recorded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        monkeypatch.setattr(kept, "unlisted", lambda config: ["svm", "uniform"])
+        names = ("algo=svm", "algo=uniform")
+        monkeypatch.setattr(kept, "unlisted", lambda config: {n: cheap(n) for n in names})
         return recorded
 
     def test_are_recorded_once_and_checked(
@@ -236,8 +240,8 @@ class TestNewAlgorithms:
         assert "run mklbench check --record" in printed
         command = ["check", "--record", "--recorded", str(recorded)]
         assert cli.main(command) == 0
-        assert capsys.readouterr().out.endswith("algorithms.jsonl: svm, uniform\n")
-        path = kept.algorithm_records(recorded)
+        assert capsys.readouterr().out.endswith("algorithms.jsonl: algo=svm, algo=uniform\n")
+        path = kept.unlisted_records(recorded)
         before = path.read_bytes()
         assert cli.main(command) == 0
         assert capsys.readouterr().out.endswith("There is nothing else to do.\n")
@@ -249,7 +253,7 @@ class TestNewAlgorithms:
             "".join(with_checksum({**i, "objective": 2 * i["objective"]}) for i in items)
         )
         assert check(recorded) == 1
-        assert "MOVED: algorithms, svm: objective" in capsys.readouterr().out
+        assert "MOVED: cheap split, algo=svm: objective" in capsys.readouterr().out
 
     def test_a_new_version_is_recorded_anew(
         self, recorded: Path, redeclare: Callable[..., None], capsys: pytest.CaptureFixture[str]
@@ -258,8 +262,8 @@ class TestNewAlgorithms:
         redeclare(svm, "VERSION", svm.VERSION + 1)
         capsys.readouterr()
         write_records(recorded)
-        assert capsys.readouterr().out.endswith("algorithms.jsonl: svm\n")
-        assert len(kept.algorithm_records(recorded).read_text().splitlines()) == 2
+        assert capsys.readouterr().out.endswith("algorithms.jsonl: algo=svm\n")
+        assert len(kept.unlisted_records(recorded).read_text().splitlines()) == 2
 
     def test_what_fails_is_not_recorded(
         self, recorded: Path, monkeypatch: pytest.MonkeyPatch
@@ -267,4 +271,4 @@ class TestNewAlgorithms:
         broken(monkeypatch)
         with pytest.raises(InputError, match=r"algo=svm cannot be recorded: .*broken on purpose"):
             write_records(recorded)
-        assert not kept.algorithm_records(recorded).exists()
+        assert not kept.unlisted_records(recorded).exists()
