@@ -51,6 +51,11 @@ def leave(sentence: str = "") -> None:
     os._exit(128 + number)
 
 
+def was_heard() -> bool:
+    """Tell whether a signal is to end this process."""
+    return bool(_heard)
+
+
 @contextlib.contextmanager
 def saying(sentence: str) -> Iterator[None]:
     """Within the context, say a sentence to who interrupts: what is kept, and how to go on."""

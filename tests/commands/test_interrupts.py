@@ -215,3 +215,25 @@ def test_ctrl_c_in_a_notebook_is_still_an_exception(
         run_all([tiny_run()], store)
     assert store.read(tiny_run()).status == "missing"
     assert not psutil.Process().children()
+
+
+def test_an_import_that_makes_another_error_of_an_interrupt_ends_like_any_other() -> None:
+    program = """
+import os, signal, sys, time
+from mklbench import __main__
+
+class Interrupted:
+    def find_spec(self, name, path, target=None):
+        if name == "mklbench.cli":
+            try:
+                os.kill(os.getpid(), signal.SIGTERM)
+                time.sleep(10)
+            except KeyboardInterrupt as interrupt:
+                raise ImportError("cut short") from interrupt
+
+sys.meta_path.insert(0, Interrupted())
+sys.exit(__main__.main())
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.returncode == 143
+    assert ended.stderr.splitlines() == ["mklbench: terminated."]
