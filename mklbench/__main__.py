@@ -7,18 +7,17 @@ from mklbench import interruption
 
 def main() -> int:
     """Run the command line as a program; return the exit status."""
-    sentence = ""
     try:
         interruption.listen()
         from mklbench import cli
 
         return cli.main()
     except KeyboardInterrupt as interrupt:
-        sentence = str(interrupt)
+        interruption.leave(str(interrupt))
         raise
     finally:  # an import that is interrupted may make another error of it
         if interruption.was_heard():
-            interruption.leave(sentence)
+            interruption.leave()
 
 
 if __name__ == "__main__":
