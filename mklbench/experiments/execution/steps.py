@@ -80,7 +80,7 @@ def take(step: Step, store: Store) -> None:
     except BaseException as error:  # sys.exit() in an algorithm must not end the run
         where = place_in_own_code(error)
         # What options are to blame for ends the run, unless code of the user's own led to it.
-        if isinstance(error, KeyboardInterrupt) or (isinstance(error, InputError) and not where):
+        if isinstance(error, InputError) and not where:
             raise
         said = f"{type(error).__name__}: {error}"
         said = f"{said.rstrip('.')} ({where})" if where else said
