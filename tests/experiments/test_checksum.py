@@ -18,6 +18,7 @@ from mklbench.experiments.files import (
     DamagedError,
     DamagedRecordWarning,
     verified,
+    warn_damaged,
     with_checksum,
 )
 from mklbench.experiments.record import Record
@@ -157,6 +158,7 @@ def test_the_command_line_names_it_in_one_line_and_runs_it_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    warn_damaged.cache_clear()  # the path, from here, is the same for each number of jobs
     overrides = ["data=twonorm", "data.n_samples=60", "kernel=gaussian", "algo=svm"]
     run = ["run", *overrides, "split.n_splits=3", "results_dir=store", "out=rows.csv"]
     assert cli.main([*run, "progress=none"]) == 0
