@@ -44,7 +44,7 @@ _CHEAP = (
     "data=wdbc", "search=fixed", "split.test_fraction=null", "split.n_train=100",
     "split.n_test=200", "split.n_splits=1",
 )  # fmt: skip
-# Of a kernel: an algorithm that takes any, and features that are histograms to those that ask.
+# Of a kernel: an algorithm that takes any, and features from 0 to 1, as kernels of histograms ask.
 _OF_A_KERNEL = ("algo=svm", "++data.scaling=unit", "split.scaling=none")
 
 
