@@ -6,13 +6,11 @@ nobody must be given those of something else.
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec, resolve_name
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -81,51 +79,29 @@ def identity_of(
 def own_code(config: Mapping[str, Any]) -> str | None:
     """Return a digest of the user's own code that an algo or kernel config names, if any.
 
-    It is of the module of each callable and of all that this imports, directly or not, of modules
-    which are neither installed nor ours. Comments and layout do not count.
+    It is of the file of the module of each callable, or of all files of its package, where that is
+    neither installed nor ours.
     """
-    waiting, digests = [target.rpartition(".")[0] for target in _targets(config)], {}
-    while waiting:
-        name = waiting.pop()
-        spec = None if name in digests else _own_module(name)
-        if spec is None or not str(spec.origin).endswith(".py"):
-            continue
-        try:
-            tree = ast.parse(Path(str(spec.origin)).read_bytes())
-        except SyntaxError:  # said when it is imported
-            continue
-        digests[name] = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
-        waiting += _imports(tree, name if spec.submodule_search_locations else spec.parent or "")
-    if not digests:
+    files = {file for target in _targets(config) for file in _own_files(target.partition(".")[0])}
+    if not files:
         return None
-    return hashlib.sha256(" ".join(sorted(digests.values())).encode()).hexdigest()[:10]
+    digests = sorted(hashlib.sha256(file.read_bytes()).hexdigest() for file in files)
+    return hashlib.sha256(" ".join(digests).encode()).hexdigest()[:10]
 
 
-def _imports(tree: ast.Module, package: str) -> Iterator[str]:
-    """Yield the modules that a module of a package may import, inside of functions as well."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            origin = node.module or ""
-            if node.level:
-                origin = resolve_name(f"{'.' * node.level}{origin}", package)
-            yield origin
-            yield from (f"{origin}.{alias.name}" for alias in node.names)
-
-
-def _own_module(name: str) -> ModuleSpec | None:
-    """Return where a module of the user's own is; None of any other, whose parents stay unread."""
-    top = name.partition(".")[0]
-    if top in ("", mklbench.__name__, *sys.stdlib_module_names):
-        return None
+def _own_files(name: str) -> list[Path]:
+    """Return the files of a top-level module or package of the user's own; of any other none."""
+    if name in (mklbench.__name__, *sys.stdlib_module_names):
+        return []
     try:
-        spec = find_spec(top)
-        places = [] if spec is None else [spec.origin, *(spec.submodule_search_locations or ())]
-        is_known = any(is_installed(place) for place in places if place)
-        return None if is_known else find_spec(name)
-    except (ImportError, AttributeError, ValueError):  # its parent is no package, or not there
-        return None
+        spec = find_spec(name)
+    except (ImportError, ValueError):  # said when it is imported
+        return []
+    places = [] if spec is None else spec.submodule_search_locations or [str(spec.origin)]
+    if any(is_installed(place) for place in places):
+        return []
+    found = (Path(place) for place in places)
+    return [file for place in found for file in (place.rglob("*.py") if place.is_dir() else [place])]
 
 
 def _targets(node: Any) -> Iterator[str]:
