@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mklbench import __version__
-from mklbench.errors import InputError, first_line, missing
-from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps
+from mklbench.errors import InputError, first_line
+from mklbench.experiments.execution.remote import EndedJob, Remote, take_steps
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
@@ -55,15 +55,12 @@ class Dask(Remote):
         minutes: float = 30.0,
         memory: float = 0.0,
     ) -> None:
-        super().__init__(jobs, timeout, minutes, memory)
-        if (sentence := missing("dask", "executor=dask")) is not None:
-            raise InputError(sentence)
+        super().__init__(jobs, timeout, workers, minutes, memory)
         if address is not None and not address.rpartition(":")[2].isdecimal():
             raise InputError(
                 f"executor.address={address} has no port: write it as in tcp://host:8786, which is "
                 "what dask scheduler prints."
             )
-        check_number("workers", workers, 1)
         self._address, self._workers = address, workers
         self._client: Any = None
         self._futures: list[Any] = []

@@ -38,17 +38,13 @@ from mklbench.optim.row_engines import allowing, n_threads
 
 _PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}
-# How much of what a dead worker has printed goes into the record.
-_MOST_CHARACTERS = 16_000
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Worker:
     pid: int
     connection: Connection
     log: BinaryIO
-    step: Step | None = None
-    began: float = 0.0
 
 
 class Local:
@@ -92,6 +88,7 @@ class Local:
         self._steps, self._store = steps, store
         self._numbers = {step: number for number, step in enumerate(steps)}
         self._workers: list[_Worker] = []
+        self._busy: dict[_Worker, tuple[Step, float]] = {}  # with what, and since when
         with Locks(self._job) as locks:
             self._pending = Pending(steps, store, progress, locks, self._before)
             try:
@@ -107,22 +104,21 @@ class Local:
         while not self._stop():
             if time.monotonic() - began < self._seconds:
                 self._hand_out()
-            busy = {worker.connection: worker for worker in self._workers if worker.step}
-            if not busy and (self._pending.is_empty or self._job):
+            if not self._busy and (self._pending.is_empty or self._job):
                 break
-            for ready in wait(list(busy), LOOK_AGAIN):
-                self._hear(busy[ready])  # type: ignore[index]
-            for worker in list(self._workers):
-                if worker.step and time.monotonic() - worker.began >= self._timeout:
-                    self._lose(worker, "timeout", f"stopped after {self._timeout:g} s (timeout)")
+            ready = wait([worker.connection for worker in self._busy], LOOK_AGAIN)
+            for worker, (step, began) in list(self._busy.items()):
+                if worker.connection in ready:
+                    self._hear(worker, step)
+                elif time.monotonic() - began >= self._timeout:
+                    stopped = f"stopped after {self._timeout:g} s (timeout)"
+                    self._lose(worker, step, "timeout", stopped)
 
     def _hand_out(self) -> None:
-        idle = [worker for worker in self._workers if worker.step is None]
-        while idle or len(self._workers) < self.at_once:
-            if (step := self._pending.begin()) is None:
-                return
-            worker = idle.pop() if idle else self._started()
-            worker.step, worker.began = step, time.monotonic()
+        while len(self._busy) < self.at_once and (step := self._pending.begin()):
+            idle = (worker for worker in self._workers if worker not in self._busy)
+            worker = next(idle, None) or self._started()
+            self._busy[worker] = step, time.monotonic()
             with contextlib.suppress(OSError):  # its death is seen when it is listened to
                 worker.connection.send(self._numbers[step])
 
@@ -131,28 +127,22 @@ class Local:
         log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
         parent = os.getpid()
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # none is to be heard by both
-        pid = os.fork()  # other threads only beat and draw: nothing that a worker uses is theirs
-        if pid == 0:
-            self._be_worker(parent, ours, theirs, log)
+        # Other threads only beat and draw: nothing that a worker uses is theirs.
+        if (pid := os.fork()) == 0:
+            try:
+                _begin_worker(log)
+                for connection in (ours, *(other.connection for other in self._workers)):
+                    connection.close()
+                if os.getppid() == parent:
+                    self._serve(theirs)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(1)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         theirs.close()
         self._workers.append(_Worker(pid, ours, log))
         return self._workers[-1]
-
-    def _be_worker(
-        self, parent: int, ours: Connection, theirs: Connection, log: BinaryIO
-    ) -> NoReturn:
-        """Serve in this process, a fork of the parent, until the parent has ended."""
-        try:
-            _begin_worker(log)
-            if os.getppid() == parent:
-                for connection in (ours, *(other.connection for other in self._workers)):
-                    connection.close()
-                self._serve(theirs)
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(1)
 
     def _serve(self, connection: Connection) -> NoReturn:
         """Take the steps whose numbers come, and tell how each ended."""
@@ -169,15 +159,14 @@ class Local:
                     refused = isinstance(error, StoreError), str(error)
                 connection.send(refused)
 
-    def _hear(self, worker: _Worker) -> None:
+    def _hear(self, worker: _Worker, step: Step) -> None:
         """Take one answer of a worker, or note its death."""
         try:
             refused = worker.connection.recv()
         except (EOFError, OSError):
-            self._lose(worker, "failed")
+            self._lose(worker, step, "failed")
             return
-        step, worker.step = worker.step, None
-        assert step is not None
+        del self._busy[worker]
         if refused is not None:
             by_store, sentence = refused
             if by_store:
@@ -185,23 +174,22 @@ class Local:
             self._pending.refuse(step.run.key, sentence)
         self._pending.end(step)
 
-    def _lose(self, worker: _Worker, status: Ended, message: str = "") -> None:
+    def _lose(self, worker: _Worker, step: Step, status: Ended, message: str = "") -> None:
         """Record that a worker has ended without a result, after it has been killed if need be."""
         how, printed = self._end(worker)
-        step = worker.step
-        assert step is not None
         give_up(step, self._store, status, message or how, printed or None)
         self._pending.end(step)
 
     def _end(self, worker: _Worker) -> tuple[str, str]:
         """Kill a worker, if it has not died; return how it ended, and what it printed."""
         self._workers.remove(worker)
+        self._busy.pop(worker, None)
         os.kill(worker.pid, signal.SIGKILL)
         code = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
         worker.connection.close()
         with worker.log as log:
             log.seek(0)
-            printed = log.read().decode(errors="replace")[-_MOST_CHARACTERS:]
+            printed = log.read().decode(errors="replace")[-16_000:]  # for the record
         how = f"exit status {code}" if code >= 0 else signal.Signals(-code).name
         return f"the worker process died ({how})", printed
 

@@ -77,7 +77,7 @@ class Locks:
     def __init__(self, job: str = "") -> None:
         self._job = job
         self._held: dict[Path, Owner] = {}
-        self._seen: dict[Path, tuple[int, float]] = {}  # heartbeat, and when it was new
+        self._seen: dict[tuple[Path, int], float] = {}  # when each heartbeat was new
         self._ended = threading.Event()
 
     def __enter__(self) -> Self:
@@ -97,7 +97,10 @@ class Locks:
         OSError
             If no lock can be made there.
         """
-        own = _this_process(self._job)
+        pid, token = os.getpid(), uuid.uuid4().hex
+        started = _started(pid) or 0
+        host = socket.gethostname()
+        own = Owner(host, self._job, _machine(), pid, started, time.time(), token)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             own.lock(path)
@@ -133,26 +136,17 @@ class Locks:
             if self._is_silent(guard):  # who made it has died with it
                 guard.unlink(missing_ok=True)
             return False
-        try:
-            if owner_of(path) != owner:
-                return False
-            path.unlink()
-            own.lock(path)
-        except (FileExistsError, FileNotFoundError):  # somebody was quicker
-            return False
-        finally:
+        if owner_of(path) != owner:  # somebody was quicker
             guard.unlink(missing_ok=True)
+            return False
+        guard.replace(path)
         return True
 
     def _is_silent(self, path: Path) -> bool:
-        try:
+        with contextlib.suppress(OSError):  # it has just been released
             beat, now = path.lstat().st_mtime_ns, time.monotonic()
-        except OSError:  # it has just been released
-            return False
-        last, since = self._seen.setdefault(path, (beat, now))
-        if last != beat:
-            self._seen[path] = beat, now
-        return last == beat and now - since > SILENT_AFTER
+            return now - self._seen.setdefault((path, beat), now) > SILENT_AFTER
+        return False
 
     def _beat(self) -> None:
         while not self._ended.wait(BEAT):
@@ -177,12 +171,6 @@ def holder(path: Path) -> Owner | None:
         with contextlib.suppress(OSError):
             running = time.time() - path.lstat().st_mtime < SILENT_AFTER
     return owner if running else None
-
-
-def _this_process(job: str) -> Owner:
-    pid, host = os.getpid(), socket.gethostname()
-    token = uuid.uuid4().hex
-    return Owner(host, job, _machine(), pid, _started(pid) or 0, time.time(), token)
 
 
 @cache

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mklbench import resources
-from mklbench.errors import InputError
+from mklbench.errors import InputError, missing
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.lock import Locks, holder, owner_of
 from mklbench.experiments.execution.pending import Pending, Stamp, lock_path
@@ -26,7 +26,6 @@ from mklbench.experiments.execution.steps import Step, give_up
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE
 from mklbench.experiments.record import Ended
-from mklbench.experiments.run import Run
 from mklbench.experiments.run_checks import bytes_of_step
 from mklbench.experiments.store import Store
 
@@ -52,6 +51,8 @@ class Remote(ABC):
     ----------
     jobs, timeout : int and float or None
         Options of the run that are for the local executor.
+    most : int
+        The value of `option`.
     minutes : float
         How long a job begins steps.
     memory : float
@@ -60,7 +61,7 @@ class Remote(ABC):
     Raises
     ------
     InputError
-        If an option is not possible.
+        If an option is not possible, or the packages of the engine are not installed.
     """
 
     at_once = 0
@@ -68,7 +69,11 @@ class Remote(ABC):
     name: ClassVar[str]
     option: ClassVar[str]
 
-    def __init__(self, jobs: int, timeout: float | None, minutes: float, memory: float) -> None:
+    def __init__(
+        self, jobs: int, timeout: float | None, most: int, minutes: float, memory: float
+    ) -> None:
+        if (sentence := missing(self.name, f"executor={self.name}")) is not None:
+            raise InputError(sentence)
         for option, value in (("jobs", None if jobs == 1 else jobs), ("timeout", timeout)):
             if value is not None:
                 raise InputError(
@@ -76,13 +81,14 @@ class Remote(ABC):
                     f"jobs there may be with executor.{self.option}, and for how long with "
                     "executor.minutes."
                 )
-        check_number("minutes", minutes, 0.01)
-        check_number("memory", memory, 0)
+        least = (self.option, most, 1), ("minutes", minutes, 0.01), ("memory", memory, 0)
+        for option, value, smallest in least:
+            if not smallest <= value < math.inf:
+                raise InputError(
+                    f"executor.{option}={value:g} is not accepted: it must be a number, at least "
+                    f"{smallest:g}."
+                )
         self.minutes, self._memory = minutes, memory
-
-    @abstractmethod
-    def prepare(self, runs: Sequence[Run], store: Store) -> None:
-        """See that jobs can be submitted, before anything of the runs is looked at."""
 
     @property
     @abstractmethod
@@ -178,14 +184,6 @@ def take_steps(
     }
     local = Local(job=name, seconds=seconds, stop=stop, before=before)
     return refused | local.run(list(before), Store(store), Progress())
-
-
-def check_number(name: str, value: float, least: float) -> None:
-    """Raise InputError unless an option of an executor is a finite number and not too small."""
-    if not least <= value < math.inf:
-        raise InputError(
-            f"executor.{name}={value:g} is not accepted: it must be a number, at least {least:g}."
-        )
 
 
 def _is_elsewhere(step: Step, store: Store, jobs: set[str]) -> bool:

@@ -21,8 +21,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mklbench.errors import InputError, missing
-from mklbench.experiments.execution.remote import EndedJob, Remote, check_number, take_steps
+from mklbench.errors import InputError, first_line
+from mklbench.experiments.execution.remote import EndedJob, Remote, take_steps
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
@@ -32,8 +32,6 @@ _ENDED = (
     "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT",
 )  # fmt: skip
 _TOO_LARGE = re.compile("exceeded (job )?memory limit|oom.kill", re.IGNORECASE)
-# Seconds for a command of Slurm to answer.
-_PATIENCE = 60.0
 
 
 class Slurm(Remote):
@@ -78,10 +76,7 @@ class Slurm(Remote):
         options: Mapping[str, Any] | None = None,
         poll: float = 10.0,
     ) -> None:
-        super().__init__(jobs, timeout, minutes, memory)
-        if (sentence := missing("slurm", "executor=slurm")) is not None:
-            raise InputError(sentence)
-        check_number("array", array, 1)
+        super().__init__(jobs, timeout, array, minutes, memory)
         asked = {"partition": partition, "account": account, "qos": qos, **(options or {})}
         self._asked = {name: value for name, value in asked.items() if value is not None}
         self._array, self._poll = array, poll
@@ -96,13 +91,7 @@ class Slurm(Remote):
 
     def prepare(self, runs: Sequence[Run], store: Store) -> None:
         """Raise InputError unless Slurm answers on this machine."""
-        try:
-            _squeue("--me")
-        except _Unreachable as error:
-            raise InputError(
-                f"executor=slurm finds no cluster ({error}): start the command on a login node, "
-                "where sinfo answers, or leave executor=slurm out."
-            ) from error
+        _squeue("--me")
         self._folder = store.path.absolute() / "jobs" / uuid.uuid4().hex[:8]
 
     def submit(self, n_jobs: int, arguments: tuple[Any, ...], gib: int) -> list[str]:
@@ -123,12 +112,11 @@ class Slurm(Remote):
             # submitit prints what sbatch complains about, which is raised as well.
             with contextlib.redirect_stderr(io.StringIO()), executor.batch():
                 submitted = [executor.submit(_run, *arguments) for _ in range(n_jobs)]
-        except (submitit.core.utils.FailedJobError, subprocess.CalledProcessError) as error:
-            text = _first_words(str(getattr(error, "stderr", "") or error))
+        except submitit.core.utils.FailedJobError as error:
             asked = ", ".join(f"{name}={value}" for name, value in self._asked.items())
             raise InputError(
-                f"executor=slurm cannot submit jobs with {asked or 'no options'} ({text}): change "
-                "the executor's options."
+                f"executor=slurm cannot submit jobs with {asked or 'no options'} "
+                f"({_reason(str(error))}): change the executor's options."
             ) from error
         self._jobs |= {job.job_id: job for job in submitted}
         return [f"slurm {job.job_id}" for job in submitted]
@@ -141,7 +129,7 @@ class Slurm(Remote):
         arrays = dict.fromkeys(job_id.partition("_")[0] for job_id in self._jobs)
         try:
             states = _squeue(f"--jobs={','.join(arrays)}")
-        except _Unreachable:  # it is asked again
+        except InputError:  # it does not answer, and is asked again
             return []
         now = [(job_id, *states.get(job_id, ("LOST", "", ""))) for job_id in self._jobs]
         return [self._ended(*job[:3]) for job in now if job[1] in _ENDED]
@@ -149,8 +137,8 @@ class Slurm(Remote):
     def close(self) -> None:
         """Cancel the jobs that have not ended; keep the logs if any has failed."""
         if self._jobs:
-            with contextlib.suppress(_Unreachable):
-                _command("scancel", *self._jobs)
+            with contextlib.suppress(InputError):
+                _printed("scancel", *self._jobs)
             self._jobs = {}
         if not self._has_failed:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -159,14 +147,14 @@ class Slurm(Remote):
 
     def _ended(self, job_id: str, state: str, node: str) -> EndedJob:
         submitted = self._jobs.pop(job_id)
-        log = submitted.paths.stdout
-        refused: dict[str, str] = {}
+        log, refused = submitted.paths.stdout, {}
         if state == "COMPLETED":
             refused = submitted.result()
         else:
             self._has_failed = True
-            if state == "FAILED" and _was_too_large(log):  # as Slurm says without control groups
-                state = "OUT_OF_MEMORY"
+            with contextlib.suppress(OSError):  # so Slurm says it without control groups
+                if state == "FAILED" and _TOO_LARGE.search(log.read_text(errors="replace")):
+                    state = "OUT_OF_MEMORY"
         where = f"on node {node or 'unknown'}, slurm job {job_id}; log: {log}"
         return EndedJob(f"slurm {job_id}", state, where, refused)
 
@@ -182,17 +170,13 @@ def queued(store: Store) -> list[tuple[str, str, str]]:
         return []
     try:
         listed = _squeue(f"--name={_job_name(store.path)}")
-    except _Unreachable:
+    except InputError:
         return []
     return [
         (job_id, state if why == "None" else f"{state} ({why})", node)
         for job_id, (state, node, why) in listed.items()
         if state not in _ENDED
     ]
-
-
-class _Unreachable(Exception):
-    """Slurm does not answer."""
 
 
 def _run(*arguments: Any) -> dict[str, str]:
@@ -208,7 +192,7 @@ def _run(*arguments: Any) -> dict[str, str]:
 
 def _squeue(*which: str) -> dict[str, tuple[str, str, str]]:
     """Return by id the state, the node, and the reason of jobs, as far as squeue knows them."""
-    printed = _command(
+    printed = _printed(
         "squeue", "--noheader", "--array", "--states=all", f"--user={getpass.getuser()}",
         "--format=%i|%T|%N|%r", *which,
     )  # fmt: skip
@@ -216,29 +200,23 @@ def _squeue(*which: str) -> dict[str, tuple[str, str, str]]:
     return {job_id: (state, node, why) for job_id, state, node, why in lines}
 
 
-def _command(*command: str) -> str:
+def _printed(*command: str) -> str:
+    """Return what a command of Slurm prints; raise InputError if it does not answer."""
     try:
-        ended = subprocess.run(
-            command, capture_output=True, text=True, timeout=_PATIENCE, check=True,
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=60, check=True,
             stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-    except subprocess.CalledProcessError as error:
-        if "Invalid job id" in error.stderr:  # squeue has forgotten all of them
+        ).stdout  # fmt: skip
+    except (OSError, subprocess.SubprocessError) as error:
+        complaint = str(getattr(error, "stderr", None) or error)
+        if "Invalid job id" in complaint:  # squeue has forgotten all of them
             return ""
-        raise _Unreachable(f"{command[0]}: {_first_words(error.stderr)}") from error
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise _Unreachable(f"{command[0]}: {error}") from error
-    return ended.stdout
+        raise InputError(
+            f"executor=slurm finds no cluster ({command[0]}: {_reason(complaint)}): start the "
+            "command on a login node, where sinfo answers, or leave executor=slurm out."
+        ) from error
 
 
-def _first_words(text: str) -> str:
-    """Return the first line that names an error, without the name of the command."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason given"]
-    line = next((line for line in lines if "error" in line.lower()), lines[0])
-    return (line.partition("error: ")[2] or line).rstrip(".")
-
-
-def _was_too_large(log: Path) -> bool:
-    with contextlib.suppress(OSError):
-        return _TOO_LARGE.search(log.read_text(errors="replace")) is not None
-    return False
+def _reason(complaint: str) -> str:
+    """Return the first error of which a command of Slurm complains, without the command."""
+    return first_line(complaint.partition("error: ")[2] or complaint or "no reason given")

@@ -30,11 +30,11 @@ Fate = Callable[["Engine", str, Any], tuple[str, dict[str, str]]]
 class Engine(Remote):
     """Does all that a job does when it is asked how it has ended."""
 
-    name, option = "fake", "slots"
+    name, option = "dask", "slots"
     slots = 3
 
     def __init__(self, store: Store, fate: Fate | None = None) -> None:
-        super().__init__(1, None, minutes=30, memory=0)
+        super().__init__(1, None, self.slots, minutes=30, memory=0)
         self.store, self._fate = store, fate or takes_all
         self.submitted: list[str] = []
         self._running: list[tuple[str, Any]] = []
