@@ -12,7 +12,7 @@ May import `penalties`, `kernels` and `solution`; it is imported by `optim`, `al
 from __future__ import annotations
 
 from mklbench.certify.duality import Bounds, PrimalDualPoint, bounds
-from mklbench.certify.losses import Hinge, Loss, OneClass, Squares, Tube, hinge_loss
+from mklbench.certify.losses import Hinge, Logistic, Loss, OneClass, Squares, Tube, hinge_loss
 from mklbench.certify.weights import (
     alignment_bounds,
     frank_wolfe_bounds,
@@ -24,6 +24,7 @@ from mklbench.certify.weights import (
 __all__ = [
     "Bounds",
     "Hinge",
+    "Logistic",
     "Loss",
     "OneClass",
     "PrimalDualPoint",

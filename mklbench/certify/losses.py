@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import entr
 
 Array = NDArray[np.float64]
 
@@ -131,6 +132,43 @@ class Tube(Loss):
             a, with |a_i| <= C.
         """
         return float(dual_coef @ self.y) - self.epsilon * float(np.abs(dual_coef).sum())
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """That of logistic regression, sum_i C_i log(1 + exp(-y_i f(x_i))).
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Labels in {-1, +1}.
+    box : ndarray of shape (n,)
+        C_i, the bounds on alpha.
+    """
+
+    y: Array
+    box: Array
+
+    def value(self, decision: Array) -> float:
+        """Return sum_i C_i log(1 + exp(-y_i u_i)).
+
+        Parameters
+        ----------
+        decision : ndarray of shape (n,)
+            u, the values f(x_i) + b at the training samples.
+        """
+        return float(self.box @ np.logaddexp(0.0, -self.y * decision))
+
+    def dual_value(self, dual_coef: Array) -> float:
+        """Return sum_i C_i H(alpha_i / C_i), H(t) = -t log t - (1 - t) log(1 - t).
+
+        Parameters
+        ----------
+        dual_coef : ndarray of shape (n,)
+            alpha o y, with 0 <= alpha_i <= C_i.
+        """
+        share = np.abs(dual_coef) / self.box
+        return float(self.box @ (entr(share) + entr(1.0 - share)))
 
 
 @dataclass(frozen=True)

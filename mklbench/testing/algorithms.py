@@ -90,7 +90,8 @@ class _Case:
     @property
     def is_svm(self) -> bool:
         """Whether the coefficients are those of an SVM for classes."""
-        return "C" in self.algorithm.options and not self.is_regression
+        declared = self.algorithm
+        return declared.svm and "C" in declared.options and not self.is_regression
 
 
 def _dense_outputs(operator: KernelOperator, machine: Solution) -> Array:

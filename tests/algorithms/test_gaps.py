@@ -115,6 +115,15 @@ def l2(at: Numbers, strength: float = 5.0) -> Values:
     return at.primal(float(weights @ at.forms)) + penalty, at.total + least, at.J + penalty
 
 
+def one_logistic(at: Numbers) -> Values:
+    a, norm = at.solution.dual_coef, float(at.solution.weights @ at.forms)
+    margins = at.y * (at.outputs + at.solution.intercept)
+    share = np.abs(a) / at.C
+    entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share)).sum()
+    dual = float(at.C * entropy - 0.5 * norm)
+    return 0.5 * norm + at.C * float(np.log1p(np.exp(-margins)).sum()), dual, dual
+
+
 def one_svr(at: Numbers) -> Values:
     a, norm = at.solution.dual_coef, float(at.solution.weights @ at.forms)
     loss = np.maximum(0.0, np.abs(at.y - at.outputs - at.solution.intercept) - EPSILON).sum()
@@ -170,6 +179,7 @@ CASES = {
     "uniform": Case("uniform", one_svm),
     "early_fusion": Case("early_fusion", one_svm),
     "best_kernel": Case("best_kernel", one_svm),
+    "logistic_regression": Case("logistic_regression", one_logistic),
     "svr": Case("svr", one_svr, {"epsilon": EPSILON}),
     "krr": Case("krr", ridge, {"weights": 0.5}),
     "nkrr l1": Case("nkrr", partial(ridge_in_a_ball, norm=1), {"degree": 1, "norm": 1}),

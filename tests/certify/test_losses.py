@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from mklbench.certify import Hinge, Loss, OneClass, Squares, Tube
+from mklbench.certify import Hinge, Logistic, Loss, OneClass, Squares, Tube
 
 N = 12
 rng = np.random.default_rng(0)
@@ -45,6 +45,9 @@ CASES = {
     "tube": Case(Tube(TARGETS, 2.0, 0.3), SIGNS * 2.0 * SHARES, TARGETS - 0.3 * SIGNS),
     "tube, bounds by sample": Case(
         Tube(TARGETS, BOUNDS, 0.3), SIGNS * BOUNDS * SHARES, TARGETS - 0.3 * SIGNS
+    ),
+    "logistic": Case(
+        Logistic(LABELS, BOUNDS), LABELS * BOUNDS * SHARES, LABELS * np.log((1 - SHARES) / SHARES)
     ),
     "one class": one_class(2.0),
     "one class, bounds by sample": one_class(BOUNDS),
