@@ -30,6 +30,8 @@ _LABELS = ("y",), ("label", "labels", "target", "targets", "gt", "gnd", "truth",
 _INPUTS = ("x", "data", "features", "fea", "inputs")
 # Arrays of the two parts of a fixed split, as x_train, Xtrain and train_X.
 _XY = re.compile(r"(x|y)_?(train|val\w*|test)|(train|val\w*|test)[_.]?(x|y)")
+# An array, or the first letters of its texts, as in station[:8].
+_PREFIX = re.compile(r"(.*?)(?:\[:(\d+)\])?")
 _Arrays = Mapping[str, Any]
 
 
@@ -214,7 +216,10 @@ def _of_arrays(
         )
     groups = None
     if layout.groups is not None:
-        groups = texts(arrays.get(str(layout.groups), ()))
+        name, width = _PREFIX.fullmatch(str(layout.groups)).groups()  # type: ignore[union-attr]
+        groups = texts(arrays.get(name, ()))
+        if groups and width:
+            groups = tuple(text[: int(width)] for text in groups)
         if len(groups or ()) != len(labels):
             raise DataError(
                 f"data.groups={layout.groups} is no array with a value a row of {place}."

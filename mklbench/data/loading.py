@@ -257,6 +257,9 @@ def rows_of_classes(table: Table, classes: Sequence[str], place: str) -> Table:
     kept = np.flatnonzero(np.isin(table.labels, classes))
     labels = tuple(table.labels[i] for i in kept)
     rows = kept if table.rows is None else table.rows[kept]
+    groups = table.groups and tuple(table.groups[i] for i in kept)
+    names = tuple(tuple(one[i] for i in kept) for one in table.sample_names)
+    table = replace(table, groups=groups, sample_names=names)
     return replace(table, X=table.X[kept], labels=labels, splits=(), rows=rows)
 
 

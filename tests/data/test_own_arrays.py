@@ -179,6 +179,12 @@ def test_groups_are_an_array(tmp_path: Path) -> None:
     assert_array_equal(load_own(tmp_path / "own.npz", groups="patient").groups, [0, 0, 1, 1, 2, 2])
 
 
+def test_groups_are_what_texts_begin_with(tmp_path: Path) -> None:
+    np.savez(tmp_path / "own.npz", X=X, y=Y, sample=["a1", "b2", "a3", "b4", "c5", "c6"])
+    dataset = load_own(tmp_path / "own.npz", groups="sample[:1]")
+    assert_array_equal(dataset.groups, [0, 1, 0, 1, 2, 2])
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_svmlight_may_count_from_0(first: int, tmp_path: Path) -> None:
     lines = [

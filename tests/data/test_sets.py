@@ -28,7 +28,13 @@ ARCHIVES = [
     for name, config in CONFIGS.items()
     if str(config.get("sources", [{}])[0].get("mirror", "")).startswith("views/")
 ]
-FEW_ARCHIVES = ("rosmap", "multidrug", "smkl_heart", "pregnancy")  # the others are slow
+FEW_ARCHIVES = (
+    "rosmap",
+    "multidrug",
+    "smkl_heart",
+    "pregnancy",
+    "tara_oceans",
+)  # the others are slow
 REAL = [
     name
     for name, config in CONFIGS.items()
@@ -90,13 +96,15 @@ def test_a_real_set_is_the_published_one(name: str, mirror: Path) -> None:
     ],
 )
 def test_an_archive_is_what_its_config_says(name: str, mirror: Path) -> None:
-    """One has official rows, one missing values, one a single view, one groups and targets."""
+    """One has official rows, one missing values, one a single view, two groups, one targets."""
     config = CONFIGS[name]
     dataset = load(config)  # which compares the digests
     assert dataset.class_counts == config["expected"]["classes"]
     assert [view.name for view in dataset.views] == [v["name"] for v in config.get("views", [])]
     assert np.isnan(dataset.X).any() == (config.get("impute") == "mean")
     assert (dataset.groups is not None) == (config.get("groups") is not None)
+    if dataset.groups is not None:
+        assert len(dataset.groups) == len(dataset.X)
     if config.get("splits", {}).get("n_splits") == 1:
         ((train, test),) = dataset.splits
         assert sorted([*train, *test]) == list(range(len(dataset.y)))
