@@ -23,6 +23,7 @@ from mklbench.kernels.builders.derived import (
     Combination,
     Descriptors,
     Normalised,
+    OneView,
     Standardised,
 )
 from mklbench.kernels.builders.forms import no_kernels
@@ -93,6 +94,7 @@ __all__ = [
     "MatrixDescriptors",
     "MatrixKernels",
     "Normalised",
+    "OneView",
     "Polynomial",
     "Precomputed",
     "PrecomputedBank",

@@ -76,6 +76,39 @@ class Descriptors:
         return unit_trace(bank) if self._normalise else bank
 
 
+class OneView(Descriptors):
+    """Builder of the Gaussian exp(-gamma D / mean D) of one view, or of all features as one.
+
+    Parameters
+    ----------
+    view : str or None, default=None
+        The name of the view; None: all features, those of the training part at variance 1.
+    gamma : float, default=1.0
+        The factor.
+    """
+
+    def __init__(self, view: str | None = None, gamma: float = 1.0) -> None:
+        super().__init__((gamma,), "seuclidean" if view is None else None, normalise=False)
+        self._view = view
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs on samples of a size (`Shape`)."""
+        return DistanceBank.needs(shape.n, 1)
+
+    def __call__(self, X: ArrayLike, views: Sequence[Any] = ()) -> Bank:
+        """Return the bank of one kernel on the training samples `X` (n, d).
+
+        Raises
+        ------
+        InputError
+            If no view has the name.
+        """
+        chosen = [view for view in views if view.name == self._view]
+        if self._view is not None and not chosen:
+            raise unknown("kernel.view", self._view, [view.name for view in views])
+        return super().__call__(X, chosen)
+
+
 # Kernels whose builders are made first, from the options, and then called with the samples.
 _FACTORIES: dict[str, Callable[..., Callable[..., Any]]] = {
     "views": partial(Descriptors, gammas=(1.0,), normalise=False),

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from mklbench.data.dataset import View
 from mklbench.errors import InputError
-from mklbench.kernels import Descriptors
+from mklbench.kernels import Descriptors, OneView
 from mklbench.kernels.banks.views import DistanceBank, FeatureView, feature_views
 
 VIEWS = (View("colour", 0, 4, "chi2"), View("shape", 4, 6))
@@ -64,6 +64,17 @@ def test_one_distance_for_all_views_wins_over_theirs() -> None:
     d = np.ones(10)
     chosen = Descriptors(distance="euclidean")(X, VIEWS).combine(d)
     assert_allclose(chosen, Descriptors()(X, euclidean).combine(d))
+
+
+def test_one_view_is_a_kernel_of_all_and_without_a_name_all_features_are_one() -> None:
+    X, new = histograms(12), histograms(4, seed=1)
+    shape, scaled = OneView("shape", 0.5)(X, VIEWS), OneView(gamma=0.5)(X, VIEWS)
+    whole = Descriptors([0.5], "seuclidean", normalise=False)(X)
+    both = Descriptors([0.5], normalise=False)(X, VIEWS)
+    assert_allclose(shape.cross([1.0], new), both.cross([0.0, 1.0], new))
+    assert_allclose(scaled.cross([1.0], new), whole.cross([1.0], new))
+    with pytest.raises(InputError, match=r"kernel\.view=shap is not known: did you mean shape"):
+        OneView("shap")(X, VIEWS)
 
 
 def test_a_view_that_is_the_same_everywhere_gives_constant_kernels() -> None:
