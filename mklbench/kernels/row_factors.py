@@ -16,10 +16,9 @@ for any z, inside the interval or not, and needs r nodes in place of n samples.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -35,104 +34,11 @@ from mklbench.validation import check_features, column_called
 Array = NDArray[np.float64]
 
 
-class Basis(ABC):
-    """Maps samples to rows of B.
-
-    Attributes
-    ----------
-    rank : int
-        r, the number of columns.
-    of_values : bool
-        Whether a row has a 1 for its sample's value and else zeros.
-    """
-
-    rank: int
-    of_values = False
-
-    @abstractmethod
-    def __call__(self, X: Array) -> Array:
-        """Return the rows (n, r) at samples (n, d)."""
-
-    def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
-        """Return B'a (r,) and B x (n, k) for B at samples (n, d), vectors (n,) and (r, k)."""
-        B = self(X)
-        return B.T @ a, B @ x
-
-    def shifted(self, by: int) -> Basis:
-        """Return the basis where other features stand before those that it looks at."""
-        own: Any = self
-        return replace(own, feature=own.feature + by)
-
-    @property
-    def pieces(self) -> list[slice]:
-        """The columns of which a row has numbers in one of these only."""
-        return [slice(0, self.rank)]
-
-    def moments(self, X: Array) -> tuple[list[Array], int]:
-        """Return B'B (r, r) of each piece at some of the samples (n, d), and their number."""
-        rows = self(X[:: max(1, len(X) // _SAMPLED)])
-        return [rows.T @ rows], len(rows)
-
-    def along(self, directions: Sequence[Array]) -> Basis:
-        """Return the rows of each piece times a matrix (r, k)."""
-        return Projected(self, directions[0])
-
-    def sparse(self, X: Array) -> NDArray[np.bool_]:
-        """Return which columns (r,) are zero for most of the samples (n, d)."""
-        return np.zeros(self.rank, dtype=bool)
-
-
-@dataclass(frozen=True, eq=False)
-class Columns(Basis):
-    """Several features as they are, side by side.
-
-    Attributes
-    ----------
-    feature : int
-        The first of them.
-    rank : int
-        How many.
-    """
-
-    feature: int
-    rank: int
-
-    def __call__(self, X: Array) -> Array:
-        return X[:, self.feature : self.feature + self.rank]
-
-
-@dataclass(frozen=True, eq=False)
-class Projected(Basis):
-    """Some directions of another basis: its rows times a matrix.
-
-    Attributes
-    ----------
-    basis : Basis
-        The other basis, of rank q.
-    directions : ndarray of shape (q, r)
-        The matrix.
-    """
-
-    basis: Basis
-    directions: Array
-
-    @property
-    def rank(self) -> int:  # type: ignore[override]
-        return self.directions.shape[1]
-
-    def __call__(self, X: Array) -> Array:
-        return self.basis(X) @ self.directions
-
-    def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
-        projected, outputs = self.basis.both(X, a, self.directions @ x)
-        return self.directions.T @ projected, outputs
-
-
-# Array from which on factors take the place of Gram matrices, where there is a choice.
+# Samples from which on factors take the place of Gram matrices, where there is a choice.
 MANY = 4000
 # Rows that are made at once; a block of a few hundred columns then stays in a processor's cache.
 ROWS = 4096
-# Array from which the directions are found in which kernels vary.
+# Samples from which the directions are found in which kernels vary.
 _SAMPLED = 4000
 # Nodes count as samples in so many times the share of a kernel that may be left out.
 _BETWEEN = 10.0
@@ -143,6 +49,122 @@ _ROUGH = 1e-5
 _RANK_TOLERANCE = 1e-13
 
 
+# The columns of an interval with less than this share of the samples are sparse.
+_SPARSE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Maps samples in one interval of a feature, or anywhere, to rows b(x).
+
+    Attributes
+    ----------
+    nodes : ndarray of shape (q, p)
+        Points c of the p features.
+    on_nodes : callable
+        Returns the rows (n, q) at samples (n, p) with f(x) = b(x)' f(c).
+    directions : ndarray of shape (q, r) or None, default=None
+        What these are multiplied by; None for the identity.
+    """
+
+    nodes: Array
+    on_nodes: Callable[[Array], Array]
+    directions: Array | None = None
+
+    @property
+    def rank(self) -> int:
+        """The number r of columns."""
+        return len(self.nodes) if self.directions is None else self.directions.shape[1]
+
+    def __call__(self, X: Array) -> Array:
+        """Return the rows (n, r) at samples (n, p)."""
+        rows = self.on_nodes(X)
+        return rows if self.directions is None else rows @ self.directions
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
+    """Maps samples to rows of B: those of each interval of a feature have columns of their own.
+
+    Kernels that are narrow beside the range of their feature have several intervals.
+
+    Attributes
+    ----------
+    pieces : tuple of Piece
+        That of each interval.
+    edges : sequence of float, default=()
+        Where one interval ends and the next begins, ascending.
+    of_values : bool, default=False
+        Whether a row has a 1 for its sample's value and else zeros.
+    """
+
+    pieces: tuple[Piece, ...]
+    edges: Sequence[float] = ()
+    of_values: bool = False
+
+    @cached_property
+    def columns(self) -> list[slice]:
+        """The columns of each piece."""
+        ends = np.cumsum([0, *(piece.rank for piece in self.pieces)])
+        return [slice(a, b) for a, b in pairwise(ends.tolist())]
+
+    @property
+    def rank(self) -> int:
+        """The number r of columns."""
+        return int(self.columns[-1].stop)
+
+    @property
+    def nodes(self) -> Array:
+        """The points (q, p) of all pieces."""
+        return np.concatenate([piece.nodes for piece in self.pieces])
+
+    def __call__(self, X: Array) -> Array:
+        """Return the rows (n, r) at samples (n, p)."""
+        if len(self.pieces) == 1:
+            return self.pieces[0](X)
+        rows = np.zeros((len(X), self.rank))
+        for piece, own, columns in self._each(X):
+            rows[own, columns] = piece(X[own])
+        return rows
+
+    def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
+        """Return B'a (r,) and B x (n, k) for B at samples (n, p), vectors (n,) and (r, k)."""
+        projected, outputs = np.empty(self.rank), np.empty((len(X), x.shape[1]))
+        for piece, own, columns in self._each(X):
+            B = piece(X[own])
+            projected[columns], outputs[own] = B.T @ a[own], B @ x[columns]
+        return projected, outputs
+
+    def moments(self, X: Array) -> tuple[list[Array], int]:
+        """Return B'B of each piece at some of the samples (n, p), and for how many these stand."""
+        found, count = [], len(_some(X))
+        for piece, own, _ in self._each(X):
+            rows = piece(_some(X[own]))
+            share = len(X[own]) * count / (max(1, len(rows)) * len(X))
+            found.append(rows.T @ rows * share)
+        return found, count
+
+    def sparse(self, X: Array) -> NDArray[np.bool_]:
+        """Return which columns (r,) are zero for most of the samples (n, p)."""
+        few = [len(X[own]) < _SPARSE * len(X) for _, own, _ in self._each(X)]
+        return np.repeat(few, [piece.rank for piece in self.pieces])
+
+    def _each(self, X: Array) -> Iterator[tuple[Piece, Indices | slice, slice]]:
+        """Return each piece with its samples and its columns."""
+        parted: list[Indices | slice] = [slice(None)]
+        if len(self.pieces) > 1:
+            which = np.searchsorted(self.edges, X[:, 0], side="right")
+            order = np.argsort(which, kind="stable")
+            starts = np.searchsorted(which[order], np.arange(1, len(self.pieces)))
+            parted = list(np.split(order, starts))
+        return zip(self.pieces, parted, self.columns, strict=True)
+
+
+def _some(X: Array) -> Array:
+    """Return samples that are looked at in the place of all (n, p)."""
+    return X[:: max(1, len(X) // _SAMPLED)]
+
+
 @dataclass(frozen=True, eq=False)
 class Nodes:
     """Points that a part predicts with: f(z) = sum_m d_m s_m sum_j k_m(z, z_j) v_j.
@@ -151,26 +173,22 @@ class Nodes:
     ----------
     functions : sequence of KernelFunction
         The k functions k_m of the part.
-    points : ndarray of shape (r, p)
+    points : ndarray of shape (q, p)
         The points z_j, one for each column of the part's basis before any reduction.
     columns : slice
         The p features that the functions look at.
-    scales : ndarray of shape (k,) or None, default=None
-        Factors s_m; None for 1.
+    scales : ndarray of shape (k,) or float, default=1.0
+        Factors s_m.
     """
 
     functions: Sequence[KernelFunction]
     points: Array
     columns: slice
-    scales: Array | None = None
-
-    def shifted(self, by: int) -> Nodes:
-        """Return the nodes where other features stand before those that they are on."""
-        return replace(self, columns=slice(self.columns.start + by, self.columns.stop + by))
+    scales: Array | float = 1.0
 
     def cross(self, weights: Array, X: Array) -> Array:
-        """Return sum_m d_m s_m k_m (n, r) between samples (n, d) and the points."""
-        d = weights if self.scales is None else self.scales * weights
+        """Return sum_m d_m s_m k_m (n, q) between samples (n, d) and the points."""
+        d = self.scales * weights
         active = np.flatnonzero(d)
         functions = [self.functions[k] for k in active.tolist()]
         blocks = matrices(functions, X[:, self.columns], self.points)
@@ -196,7 +214,7 @@ class NodeKernels(CrossKernels):
         n_features: int,
         matrix_of: Callable[[Any], Array] | None = None,
     ) -> None:
-        self._nodes = [(part.nodes, part.kernels) for part in parts if part.nodes is not None]
+        self._nodes = [(part.nodes, part.kernels) for part in parts]
         self._n_features, self._matrix_of = n_features, matrix_of
         self.n_samples = sum(len(nodes.points) for nodes, _ in self._nodes)
         self.n_kernels = sum(len(kernels) for _, kernels in self._nodes)
@@ -215,26 +233,47 @@ class Part:
     Attributes
     ----------
     basis : Basis
-        Of rank r.
+        Of rank r, of the features that the nodes are on.
     cores : ndarray of shape (k, r, r)
         S_m of each kernel.
     kernels : ndarray of int of shape (k,)
         Their indices in the bank.
-    nodes : Nodes or None
-        What the part predicts with; None where it is not asked to.
-    lift : ndarray of shape (q, r) or None
+    nodes : Nodes
+        What the part predicts with.
+    lift : ndarray of shape (q, r) or None, default=None
         Of a part that has been reduced: a function with the coefficients v there has the
         coefficients `lift` v in the basis of rank q before.
-    directions : ndarray of shape (q, r) or None
-        Of such a part: its basis is the one before times this matrix.
     """
 
     basis: Basis
     cores: Array
     kernels: Indices
-    nodes: Nodes | None = None
+    nodes: Nodes
     lift: Array | None = None
-    directions: Array | None = None
+
+    @classmethod
+    def of(
+        cls,
+        basis: Basis,
+        functions: Sequence[KernelFunction],
+        kernels: Sequence[int],
+        columns: slice,
+    ) -> Part:
+        """Return the part of kernel functions, which are the `kernels`, on some columns."""
+        nodes = Nodes(functions, basis.nodes, columns)
+        cores = np.array(list(matrices(functions, basis.nodes, basis.nodes)))
+        return cls(basis, cores, np.asarray(kernels, dtype=np.intp), nodes)
+
+    def shifted(self, features: int, kernels: int) -> Part:
+        """Return the part where so many other features and kernels stand before its own."""
+        own = self.nodes.columns
+        columns = slice(own.start + features, own.stop + features)
+        nodes = replace(self.nodes, columns=columns)
+        return replace(self, nodes=nodes, kernels=self.kernels + kernels)
+
+    def samples(self, X: Array) -> Array:
+        """Return what the basis sees of samples (n, d)."""
+        return X[:, self.nodes.columns]
 
     def reduced(self, X: Array, dropped: float) -> Part:
         """Return the part in the fewest directions that keep all but a share of each kernel.
@@ -242,21 +281,19 @@ class Part:
         Parameters
         ----------
         X : ndarray of shape (n, d)
-            Array whose kernels are to be kept.
+            Samples whose kernels are to be kept.
         dropped : float
             The share of the trace of each kernel on these samples that may be left out.
         """
-        pieces = self.basis.pieces
-        moments, n = self.basis.moments(X)
+        cores = [self.cores[:, own, own] for own in self.basis.columns]
+        moments, n = self.basis.moments(self.samples(X))
         between = _BETWEEN * dropped * n / self.basis.rank
         # The nodes stand for samples where these show none, as at the ends of an interval.
         moments = [own + between * np.eye(len(own)) for own in moments]
-        cores = [self.cores[:, own, own] for own in pieces]
-        traces = sum(np.tensordot(core, own, 2) for core, own in zip(cores, moments, strict=True))
-        totals = traces
+        traces = totals = _traces(cores, moments)
         if dropped < _ROUGH and self.basis.of_values:
             moments = [own + max(1.0 - between, 0.0) * np.eye(len(own)) for own in moments]
-            totals = np.tensordot(self.cores, block_diag(*moments), 2)
+            totals = _traces(cores, moments)
         units = np.divide(1.0, traces, out=np.zeros_like(traces), where=traces > 0)
         if not units.any():
             return self
@@ -264,7 +301,7 @@ class Part:
             _directions(np.tensordot(units, core, 1), own)
             for core, own in zip(cores, moments, strict=True)
         ]
-        spread = np.concatenate([each[0] for each in found])
+        spread = np.concatenate([own for own, _, _ in found])
         shares = np.concatenate(
             [
                 np.einsum("qr,kqr->kr", lift, core @ lift) * own * units[:, None]
@@ -280,16 +317,27 @@ class Part:
             return self
         chosen = np.zeros(len(spread), dtype=bool)
         chosen[order[:rank]] = True
-        kept = np.split(chosen, np.cumsum([len(each[0]) for each in found])[:-1])
-        along = [each[1][:, own] for each, own in zip(found, kept, strict=True)]
+        kept = np.split(chosen, np.cumsum([len(own) for own, _, _ in found])[:-1])
+        directions = [each[1][:, own] for each, own in zip(found, kept, strict=True)]
         lift = block_diag(*(each[2][:, own] for each, own in zip(found, kept, strict=True)))
-        return replace(
-            self,
-            basis=self.basis.along(along),
-            cores=lift.T @ self.cores @ lift,
-            lift=lift,
-            directions=block_diag(*along),
+        pieces = zip(self.basis.pieces, directions, strict=True)
+        basis = Basis(
+            tuple(replace(piece, directions=own) for piece, own in pieces), self.basis.edges
         )
+        cores = lift.T @ self.cores @ lift
+        return replace(self, basis=basis, cores=cores, lift=lift)
+
+    def lowered(self, v: Array) -> Array:
+        """Return the coefficients (r,) in the basis of those (q,) in the one before `reduced`."""
+        if self.lift is None:
+            return v
+        return block_diag(*(piece.directions for piece in self.basis.pieces)).T @ v
+
+
+def _traces(cores: Sequence[Array], moments: Sequence[Array]) -> Array:
+    """Return the traces (k,) of kernels with these cores (k, r, r) and B'B of each piece."""
+    pairs = zip(cores, moments, strict=True)
+    return np.asarray(sum(np.tensordot(core, own, 2) for core, own in pairs))
 
 
 def _directions(core: Array, moments: Array) -> tuple[Array, Array, Array]:
@@ -349,7 +397,7 @@ class RowFactors:
     @cached_property
     def sparse(self) -> NDArray[np.bool_]:
         """Which columns (R,) of B are zero for most of the samples."""
-        return np.concatenate([part.basis.sparse(self.X) for part in self.parts])
+        return np.concatenate([part.basis.sparse(part.samples(self.X)) for part in self.parts])
 
     @property
     def cross(self) -> NodeKernels:
@@ -361,7 +409,7 @@ class RowFactors:
         X = self.X[start:stop]
         block = np.empty((len(X), self.rank), dtype)
         for part, columns in zip(self.parts, self.columns, strict=True):
-            block[:, columns] = part.basis(X)
+            block[:, columns] = part.basis(part.samples(X))
         return block
 
     def on(self, X: Array) -> RowFactors:
@@ -371,7 +419,8 @@ class RowFactors:
     def largest_entry(self) -> float:
         """Return the largest |B_ij| at the samples at which a feature is largest."""
         samples = self.X[np.unique([self.X.argmax(axis=0), self.X.argmin(axis=0)])]
-        return max(float(np.abs(part.basis(samples)).max()) for part in self.parts)
+        rows = (part.basis(part.samples(samples)) for part in self.parts)
+        return max(float(np.abs(each).max()) for each in rows)
 
     @classmethod
     def of_several(
@@ -388,28 +437,11 @@ class RowFactors:
         """
         parts, before, kernels = [], 0, 0
         for factors in several:
-            for part in factors.parts:
-                nodes = None if part.nodes is None else part.nodes.shifted(before)
-                basis = part.basis.shifted(before)
-                parts.append(
-                    replace(part, basis=basis, nodes=nodes, kernels=part.kernels + kernels)
-                )
+            parts += [part.shifted(before, kernels) for part in factors.parts]
             before += 0 if matrix_of is None else factors.X.shape[1]
             kernels += factors.n_kernels
         X = several[0].X if matrix_of is None else np.hstack([f.X for f in several])
         return cls(X, parts, matrix_of)
-
-    def projected(self, rows: slice, a: Array) -> Array:
-        """Return B'a (R,) of some rows, a part at a time.
-
-        Parameters
-        ----------
-        rows : slice
-            The rows.
-        a : ndarray of shape (n,)
-            A vector, of which these rows are taken.
-        """
-        return self.both(rows, a, np.zeros((self.rank, 0)))[0]
 
     def both(self, rows: slice, a: Array, x: Array) -> tuple[Array, Array]:
         """Return B'a (R,) and B x (n', k) of some rows, a part at a time.
@@ -424,13 +456,12 @@ class RowFactors:
             Vectors.
         """
         X, own = self.X[rows], a[rows]
-        projected, outputs = [], np.zeros((len(X), x.shape[1]))
-        for part, columns in zip(self.parts, self.columns, strict=True):
-            vectors = x[columns] if x[columns].any() else x[columns, :0]
-            along, more = part.basis.both(X, own, vectors)
-            projected.append(along)
-            outputs[:, : more.shape[1]] += more
-        return np.concatenate(projected), outputs
+        found = [
+            part.basis.both(part.samples(X), own, x[columns])
+            for part, columns in zip(self.parts, self.columns, strict=True)
+        ]
+        projected, outputs = zip(*found, strict=True)
+        return np.concatenate(projected), np.sum(outputs, axis=0)
 
     def reduced(self, dropped: float | Sequence[float]) -> RowFactors:
         """Return factors in fewer directions, which leave out a share of each kernel's trace.
@@ -478,13 +509,9 @@ class RowFactors:
         expansion : ndarray of shape (q,)
             The coefficients.
         """
-        lowered, start = [], 0
-        for part in self.parts:
-            full = part.basis.rank if part.directions is None else len(part.directions)
-            own = expansion[start : start + full]
-            lowered.append(own if part.directions is None else part.directions.T @ own)
-            start += full
-        return np.concatenate(lowered)
+        ends = np.cumsum([len(part.nodes.points) for part in self.parts])[:-1]
+        pairs = zip(self.parts, np.split(expansion, ends), strict=True)
+        return np.concatenate([part.lowered(own) for part, own in pairs])
 
     def scaled(self, scales: Array) -> RowFactors:
         """Return the factors of the kernels s_m K_m.
@@ -496,9 +523,8 @@ class RowFactors:
         """
         parts = []
         for part in self.parts:
-            own, nodes = scales[part.kernels], part.nodes
-            if nodes is not None:
-                nodes = replace(nodes, scales=own if nodes.scales is None else own * nodes.scales)
+            own = scales[part.kernels]
+            nodes = replace(part.nodes, scales=own * part.nodes.scales)
             parts.append(replace(part, cores=own[:, None, None] * part.cores, nodes=nodes))
         return RowFactors(self.X, parts, self._matrix_of)
 
@@ -535,8 +561,6 @@ _ELLIPSES = np.geomspace(1.01, 100.0, 200)
 # A feature with more nodes than this is too rough for one interval; with more than the second it
 # has several, with so many nodes each, if these are not more than the last.
 _MOST_NODES, _WIDE, _NODES_OF_PIECE, _MOST_IN_PIECES = 400, 100, 40, 1000
-# The columns of an interval with less than this share of the samples are sparse.
-_SPARSE = 0.1
 
 
 def interpolation(places: Array, angles: Array) -> Array:
@@ -557,8 +581,8 @@ def interpolation(places: Array, angles: Array) -> Array:
     return basis
 
 
-def n_nodes(values: Array, functions: Sequence[KernelFunction]) -> float:
-    """Return how many nodes suffice on the interval of ascending `values`; inf if not known.
+def n_nodes(width: float, functions: Sequence[KernelFunction]) -> float:
+    """Return how many nodes suffice on an interval of this width about 0; inf if not known.
 
     On the ellipse of Bernstein with the parameter rho, of half-axes (rho +- 1 / rho) / 2 times the
     radius of the interval, a Gaussian is at most M = exp(gamma h^2), h being the shorter half-axis,
@@ -570,148 +594,35 @@ def n_nodes(values: Array, functions: Sequence[KernelFunction]) -> float:
     gamma = max((f.factor for f in functions if isinstance(f, Gaussian)), default=0.0)
     degree = max((f.degree for f in functions if isinstance(f, Polynomial)), default=1)
     with np.errstate(over="ignore"):  # no number of nodes suffices
-        heights = (values[-1] - values[0]) / 4.0 * (_ELLIPSES - 1.0 / _ELLIPSES)
+        heights = width / 4.0 * (_ELLIPSES - 1.0 / _ELLIPSES)
         logarithm = gamma * heights**2 + np.log(4.0 / (_ELLIPSES - 1.0) / _INTERPOLATION_ERROR)
     return 1.0 + max(degree, float(np.ceil((logarithm / np.log(_ELLIPSES)).min())))
 
 
-@dataclass(frozen=True)
-class Interpolation(Basis):
-    """Between the Chebyshev points of an interval of one feature.
-
-    Attributes
-    ----------
-    feature : int
-        The feature.
-    first, last : float
-        The ends of its interval.
-    rank : int
-        The number of points.
-    """
-
-    feature: int
-    first: float
-    last: float
-    rank: int
-
-    @property
-    def nodes(self) -> Array:
-        """The points (r,), descending."""
-        middle, radius = (self.first + self.last) / 2, (self.last - self.first) / 2
-        return middle + radius * np.cos(self._angles)
-
-    def __call__(self, X: Array) -> Array:
-        # A share first: 2 over the width of an interval of denormal numbers is infinite.
-        share = (X[:, self.feature] - self.first) / (self.last - self.first)
-        return interpolation(2.0 * share - 1.0, self._angles)
-
-    @property
-    def _angles(self) -> Array:
-        return np.pi * (np.arange(self.rank) + 0.5) / self.rank
+def between(first: float, last: float, rank: int) -> Basis:
+    """Return the basis that interpolates between so many Chebyshev points of an interval."""
+    angles = np.pi * (np.arange(rank) + 0.5) / rank
+    nodes = (first + last) / 2 + (last - first) / 2 * np.cos(angles)
+    return Basis((Piece(nodes[:, None], partial(_interpolated, first, last, angles)),))
 
 
-@dataclass(frozen=True, eq=False)
-class Values(Basis):
-    """Indicators of the values that a feature has at the training samples.
-
-    Attributes
-    ----------
-    feature : int
-        The feature.
-    nodes : ndarray of shape (r,)
-        The values, ascending.
-    """
-
-    feature: int
-    nodes: Array
-    of_values = True
-
-    @property
-    def rank(self) -> int:  # type: ignore[override]
-        return len(self.nodes)
-
-    def __call__(self, X: Array) -> Array:
-        return (X[:, [self.feature]] == self.nodes).astype(np.float64)
+def _interpolated(first: float, last: float, angles: Array, X: Array) -> Array:
+    # A share first: 2 over the width of an interval of denormal numbers is infinite.
+    return interpolation(2.0 * ((X[:, 0] - first) / (last - first)) - 1.0, angles)
 
 
-@dataclass(frozen=True, eq=False)
-class Pieces(Basis):
-    """A basis for each of several intervals of a feature, for kernels narrow beside its range.
+def on_values(values: Array) -> Basis:
+    """Return the basis of indicators of the values (r,) of a feature."""
+    return Basis((Piece(values[:, None], partial(_indicators, values)),), of_values=True)
 
-    Attributes
-    ----------
-    feature : int
-        The feature.
-    edges : ndarray of shape (p - 1,)
-        Where one interval ends and the next begins, ascending.
-    bases : tuple of Basis
-        That of each of the p intervals.
-    """
 
-    feature: int
-    edges: Array
-    bases: tuple[Basis, ...]
+def _indicators(values: Array, X: Array) -> Array:
+    return (values == X).astype(np.float64)
 
-    @property
-    def rank(self) -> int:  # type: ignore[override]
-        return sum(basis.rank for basis in self.bases)
 
-    @property
-    def pieces(self) -> list[slice]:
-        ends = np.cumsum([0, *(basis.rank for basis in self.bases)])
-        return [slice(a, b) for a, b in pairwise(ends.tolist())]
-
-    @property
-    def nodes(self) -> Array:
-        """The points (r,)."""
-        return np.concatenate([basis.nodes for basis in self.bases])  # type: ignore[attr-defined]
-
-    def shifted(self, by: int) -> Pieces:
-        bases = tuple(basis.shifted(by) for basis in self.bases)
-        return replace(self, feature=self.feature + by, bases=bases)
-
-    def along(self, directions: Sequence[Array]) -> Pieces:
-        pairs = zip(self.bases, directions, strict=True)
-        return replace(self, bases=tuple(Projected(*each) for each in pairs))
-
-    def moments(self, X: Array) -> tuple[list[Array], int]:
-        column = X[:, self.feature]
-        order, starts = self._by_piece(column)
-        found = []
-        for basis, start, stop in zip(self.bases, starts, starts[1:], strict=False):
-            own = order[start:stop]
-            some = own[:: max(1, len(own) // _SAMPLED)]
-            rows = basis(X[some])
-            found.append(rows.T @ rows * (len(own) / max(1, len(some))))
-        return found, len(X)
-
-    def sparse(self, X: Array) -> NDArray[np.bool_]:
-        _, starts = self._by_piece(X[:, self.feature])
-        few = np.diff(starts) < _SPARSE * len(X)
-        return np.repeat(few, [basis.rank for basis in self.bases])
-
-    def __call__(self, X: Array) -> Array:
-        rows = np.zeros((len(X), self.rank))
-        for basis, own, columns in self._each(X):
-            rows[own, columns] = basis(X[own])
-        return rows
-
-    def both(self, X: Array, a: Array, x: Array) -> tuple[Array, Array]:
-        projected, outputs = np.zeros(self.rank), np.zeros((len(X), x.shape[1]))
-        for basis, own, columns in self._each(X):
-            projected[columns], outputs[own] = basis.both(X[own], a[own], x[columns])
-        return projected, outputs
-
-    def _each(self, X: Array) -> Iterator[tuple[Basis, Indices, slice]]:
-        order, starts = self._by_piece(X[:, self.feature])
-        for i in np.flatnonzero(np.diff(starts)).tolist():
-            yield self.bases[i], order[starts[i] : starts[i + 1]], self.pieces[i]
-
-    def _by_piece(self, column: Array) -> tuple[Indices, Indices]:
-        """Return the samples, those of one piece after the other, and where each piece starts."""
-        which = np.searchsorted(self.edges, column, side="right")
-        order = np.argsort(which, kind="stable")
-        return order, np.searchsorted(which[order], np.arange(len(self.bases) + 1))
+def as_they_are(count: int) -> Basis:
+    """Return the basis of so many features as they are, side by side."""
+    return Basis((Piece(np.eye(count), np.asarray),))
 
 
 def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> list[Part]:
@@ -731,90 +642,67 @@ def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> list[Part]:
     """
     k = len(functions)
     parts = []
-    for j in range(X.shape[1]):
-        basis = basis_of(X, j, functions)
+    for j, column in enumerate(X.T):
+        basis = basis_of(column, functions)
         if basis is None:
-            column = X[:, j]
             raise InputError(
                 f"method=joint has no factors for the kernels on {column_called(j)}: they vary too "
                 f"fast over its values from {column.min():g} to {column.max():g}, choose wider "
                 "kernels, rescale the column or its logarithm, or choose method=libsvm."
             )
-        points = basis.nodes[:, None]
-        cores = np.array(list(matrices(functions, points, points)))
-        nodes = Nodes(functions, points, slice(j, j + 1))
-        parts.append(Part(basis, cores, np.arange(j * k, (j + 1) * k), nodes))
+        parts.append(Part.of(basis, functions, range(j * k, (j + 1) * k), slice(j, j + 1)))
     return parts
 
 
-def basis_of(
-    X: Array, j: int, functions: Sequence[KernelFunction]
-) -> Interpolation | Values | Pieces | None:
+def basis_of(column: Array, functions: Sequence[KernelFunction]) -> Basis | None:
     """Return the basis of all kernel functions on a feature; None if they are too rough for one.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
-        Training samples.
-    j : int
-        The feature.
+    column : ndarray of shape (n,)
+        The feature of the training samples.
     functions : sequence of KernelFunction
         Kernel functions.
     """
-    basis = _on_interval(X[:, j], j, functions)
+    basis = _on_interval(column, functions)
     if basis is None or basis.rank > _WIDE:
-        return _in_pieces(X, j, functions) or basis
+        return _in_pieces(column, functions) or basis
     return basis
 
 
-def _on_interval(
-    column: Array, j: int, functions: Sequence[KernelFunction]
-) -> Interpolation | Values | None:
-    """Return the basis of all kernel functions on some values of a feature."""
-    ends = np.array([column.min(), column.max()])
-    many = n_nodes(ends, functions)
-    values = _few_values(column, min(many, _MOST_NODES))
-    if values is not None:
-        return Values(j, values)
-    if many <= _MOST_NODES:
-        return Interpolation(j, float(ends[0]), float(ends[1]), int(many))
-    return None
+def _on_interval(column: Array, functions: Sequence[KernelFunction]) -> Basis | None:
+    """Return the basis of all kernel functions on some values of a feature, in one piece."""
+    first, last = float(column.min()), float(column.max())
+    many = n_nodes(last - first, functions)
+    most = min(many, _MOST_NODES)
+    # The first samples tell most features apart without sorting all.
+    if len(np.unique(column[: 4 * _MOST_NODES])) <= most:
+        values = np.unique(column)
+        if len(values) <= most:
+            return on_values(values)
+    return between(first, last, int(many)) if many <= _MOST_NODES else None
 
 
-def _in_pieces(X: Array, j: int, functions: Sequence[KernelFunction]) -> Pieces | None:
+def _in_pieces(column: Array, functions: Sequence[KernelFunction]) -> Basis | None:
     """Return a basis on intervals of equal length, one about the median and those beside it.
 
     None where there would be too many nodes.
     """
-    column = np.sort(X[:, j])
-    reach = _reach(functions)
-    if not reach > 0:
-        return None
-    with np.errstate(over="ignore"):
-        places = np.round((column - column[len(column) // 2]) / reach)
-    starts = np.unique(places, return_index=True)[1]
-    bases: list[Basis] = []
-    for own in np.split(column, starts[1:]):
-        basis = _on_interval(own, j, functions)
-        if basis is None or sum(b.rank for b in bases) + basis.rank > _MOST_IN_PIECES:
-            return None
-        bases.append(basis)
-    return Pieces(j, column[starts[1:]], tuple(bases))
-
-
-def _reach(functions: Sequence[KernelFunction]) -> float:
-    """Return the length of an interval on which few nodes suffice; 0 if there is none."""
     lengths = np.geomspace(1e-6, 1e6, 400)
-    few = [n_nodes(np.array([0.0, length]), functions) <= _NODES_OF_PIECE for length in lengths]
-    return float(lengths[few][-1]) if any(few) else 0.0
-
-
-def _few_values(column: Array, most: float) -> Array | None:
-    """Return the different values of a column, ascending; None if there are more than `most`."""
-    if len(np.unique(column[: 4 * _MOST_NODES])) > most:  # tells most apart without sorting all
+    few = [n_nodes(length, functions) <= _NODES_OF_PIECE for length in lengths]
+    if not any(few):
         return None
-    values = np.unique(column)
-    return values if len(values) <= most else None
+    column = np.sort(column)
+    with np.errstate(over="ignore"):
+        places = np.round((column - column[len(column) // 2]) / lengths[few][-1])
+    starts = np.unique(places, return_index=True)[1][1:]
+    pieces: list[Piece] = []
+    for own in np.split(column, starts):
+        basis = _on_interval(own, functions)
+        if basis is None or sum(p.rank for p in pieces) + basis.rank > _MOST_IN_PIECES:
+            return None
+        pieces += basis.pieces
+    return Basis(tuple(pieces), column[starts].tolist())
 
 
 def gram_factors(grams: Array) -> RowFactors:
@@ -829,4 +717,5 @@ def gram_factors(grams: Array) -> RowFactors:
     """
     k, n, _ = grams.shape
     rows = np.arange(n, dtype=np.float64)
-    return RowFactors(rows[:, None], [Part(Values(0, rows), grams, np.arange(k))])
+    part = Part(on_values(rows), grams, np.arange(k), Nodes((), rows[:, None], slice(0, 1)))
+    return RowFactors(rows[:, None], [part])

@@ -27,7 +27,7 @@ from mklbench.kernels.functions import (
 from mklbench.kernels.gram_matrices import PackedTriangles, symmetric, triangle_size, unpack
 from mklbench.kernels.groups import GroupLists
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
-from mklbench.kernels.row_factors import MANY, Columns, Nodes, Part, RowFactors, feature_parts
+from mklbench.kernels.row_factors import MANY, Part, RowFactors, as_they_are, feature_parts
 from mklbench.kernels.samples import dense, is_sparse, rows_of
 from mklbench.validation import (
     check_features,
@@ -311,8 +311,7 @@ class DenseBank(FunctionBank):
             return None
         if not isinstance(self._functions[0], Linear):
             return RowFactors(self._X, feature_parts(self._X, self._functions))
-        nodes = Nodes(self._functions, np.eye(d), slice(0, d))
-        part = Part(Columns(0, d), np.eye(d)[None], np.zeros(1, dtype=np.intp), nodes)
+        part = Part.of(as_they_are(d), self._functions, [0], slice(0, d))
         return RowFactors(self._X, [part])
 
     def _new(self, Z: Any) -> Array:

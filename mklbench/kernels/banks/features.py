@@ -28,13 +28,12 @@ from mklbench.kernels.gram_matrices import write_lower, write_rows
 from mklbench.kernels.naming import column_names, function_names, named
 from mklbench.kernels.row_factors import (
     MANY,
-    Columns,
-    Nodes,
     Part,
     RowFactors,
-    Values,
+    as_they_are,
     basis_of,
     feature_parts,
+    on_values,
 )
 from mklbench.validation import (
     check_features,
@@ -86,9 +85,8 @@ class FeatureFactors:
         bases, cores = [], []
         for column in X.T:
             values, inverse = np.unique(column, return_inverse=True)
-            basis = basis_of(values[:, None], 0, functions) or Values(0, values)
-            points = basis.nodes[:, None]
-            on_nodes = np.array(list(matrices(functions, points, points)))
+            basis = basis_of(values, functions) or on_values(values)
+            on_nodes = np.array(list(matrices(functions, basis.nodes, basis.nodes)))
             rows = basis(values[:, None])
             if len(functions) < _SEVERAL or basis.rank > _MANY_NODES:
                 directions = _directions(on_nodes)
@@ -320,11 +318,8 @@ class LinearBank(Bank):
         return Memory(shape.d, NUMBER * shape.n * shape.d, 3 * scaled, rank=shape.d)
 
     def row_factors(self) -> RowFactors:
-        one = np.ones((1, 1))
-        parts = [
-            Part(Columns(m, 1), one[None], np.array([m]), Nodes([Linear()], one, slice(j, j + 1)))
-            for m, j in enumerate(self.features)
-        ]
+        basis = as_they_are(1)
+        parts = [Part.of(basis, [Linear()], [m], slice(m, m + 1)) for m in range(self.n_kernels)]
         return RowFactors(self._columns.T, parts)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:

@@ -21,7 +21,7 @@ from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import Gaussian
 from mklbench.kernels.gram_matrices import diagonal, pack, write_rows
 from mklbench.kernels.naming import column_names, gaussian_names, named
-from mklbench.kernels.row_factors import Interpolation, Pieces, Values, basis_of, interpolation
+from mklbench.kernels.row_factors import Basis, basis_of, interpolation
 from mklbench.validation import check_features, check_training_features
 
 # Numbers a kernel that a bank and a search keep or pass around: its features, scales, weights and
@@ -302,15 +302,15 @@ class GeneratedBank(Bank):
         basis = self._bases.get(g)
         if basis is None or basis.rank >= len(X):
             return self._distances(g, X, X), a
-        nodes = basis.nodes[:, None]
-        return squared_distances(nodes, nodes), a @ basis(X)
+        nodes = basis.nodes
+        return squared_distances(nodes, nodes), a @ basis(X[:, list(self._groups[g])])
 
     @cached_property
-    def _bases(self) -> dict[int, Interpolation | Values | Pieces]:
+    def _bases(self) -> dict[int, Basis]:
         """The nodes of single features that are not too rough for them, by group."""
         narrowest = [Gaussian(float(self._widths.gammas.max()))]
         found = {
-            g: basis_of(self._X, group[0], narrowest)
+            g: basis_of(self._X[:, group[0]], narrowest)
             for g, group in enumerate(self._groups)
             if len(group) == 1
         }

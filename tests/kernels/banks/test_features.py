@@ -13,7 +13,7 @@ from mklbench.kernels import FeatureBank, Gaussian, Polynomial
 from mklbench.kernels.banks.features import FeatureFactors
 from mklbench.kernels.builders.named import simplemkl_functions
 from mklbench.kernels.functions import KernelFunction
-from mklbench.kernels.row_factors import Interpolation, interpolation, n_nodes
+from mklbench.kernels.row_factors import between, interpolation, n_nodes
 from mklbench.libsvm import SVM
 
 GAUSSIANS = [Gaussian(gamma) for gamma in (0.1, 1.0)]
@@ -71,10 +71,10 @@ def test_the_factors_have_few_columns() -> None:
 @pytest.mark.parametrize("function", [*map(Gaussian, (0.01, 1.0, 20.0)), *map(Polynomial, (1, 7))])
 def test_as_many_nodes_as_counted_interpolate(function: KernelFunction) -> None:
     X = np.linspace(-1.5, 2.0, 401)[:, None]
-    count = n_nodes(X[[0, -1], 0], [function])
+    count = n_nodes(3.5, [function])
     assert count < 100
-    basis = Interpolation(0, -1.5, 2.0, int(count))
-    nodes, expected = basis.nodes[:, None], function(X, X)
+    basis = between(-1.5, 2.0, int(count))
+    nodes, expected = basis.nodes, function(X, X)
     K = basis(X) @ function(nodes, nodes) @ basis(X).T
     assert_allclose(K, expected, rtol=0, atol=2e-13 * expected.max())
 

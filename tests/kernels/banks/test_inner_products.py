@@ -23,7 +23,7 @@ def test_inner_products_of_many_samples_have_factors() -> None:
     factors = bank.row_factors()
     assert factors is not None
     a = RNG.standard_normal(len(X))
-    t = factors.projected(slice(0, factors.n_samples), a)
+    t = factors.rows(0, factors.n_samples).T @ a
     assert factors.forms(t) == pytest.approx([np.sum((X.T @ a) ** 2)])
     outputs = factors.rows(0, factors.n_samples) @ factors.expanded(np.array([0.5]), t)
     assert outputs == pytest.approx(0.5 * X @ (X.T @ a))
