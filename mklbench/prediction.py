@@ -62,7 +62,7 @@ class DecisionFunction:
         kernels_on_nodes, on_nodes = multiclass.on_nodes(operator, solutions)
         if kernels_on_nodes is not operator:
             return cls(kernels_on_nodes, [replace(solution, history=[]) for solution in on_nodes])
-        rows = _in_use([machine.dual_coef for machine in _single(solutions)])
+        rows = _in_use([machine.dual_coef for machine in single_machines(solutions)])
         kept = operator.take(rows, _kept_kernels(operator, solutions))
         kernels = None if isinstance(operator, Family) else kernels_in_use(solutions)
         return cls(kept, [_reduced(solution, rows, kernels) for solution in solutions])
@@ -169,7 +169,7 @@ def kernels_in_use(solutions: Sequence[Solution]) -> Indices:
     solutions : sequence of Solution
         One a binary problem.
     """
-    return _in_use([machine.weights for machine in _single(solutions)])
+    return _in_use([machine.weights for machine in single_machines(solutions)])
 
 
 def _kept_kernels(operator: KernelOperator, solutions: Sequence[Solution]) -> Indices:
@@ -178,10 +178,10 @@ def _kept_kernels(operator: KernelOperator, solutions: Sequence[Solution]) -> In
     return np.arange(operator.n_kernels) if is_family else kernels_in_use(solutions)
 
 
-def _single(solutions: Sequence[Solution]) -> Iterator[Solution]:
+def single_machines(solutions: Sequence[Solution]) -> Iterator[Solution]:
     """Yield the single machines of solutions, which may be ensembles of ensembles."""
     for solution in solutions:
-        yield from [solution] if solution.members is None else _single(solution.members)
+        yield from [solution] if solution.members is None else single_machines(solution.members)
 
 
 def _in_use(vectors: Sequence[Array]) -> Indices:

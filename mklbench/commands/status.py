@@ -63,9 +63,9 @@ def _names(runs: Sequence[RunOverview]) -> list[str]:
 
 
 def _counts(run: RunOverview) -> tuple[int, ...]:
-    failed, waiting = len(run.failed), run.n_waiting
-    running = run.n_splits - len(run.done) - failed - waiting
-    return run.n_splits, len(run.done), running, failed, waiting
+    done, failed = len(run.done), len(run.failed)
+    running = sum(name.startswith("split-") for name in run.running)
+    return run.n_splits, done, running, failed, run.n_splits - done - running - failed
 
 
 def _details(run: RunOverview) -> Iterator[str]:

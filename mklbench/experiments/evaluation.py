@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mklbench import config as configs
 from mklbench import multiclass
-from mklbench.config.schemas import MEASURES, RunConfig
+from mklbench.config.schemas import MEASURES
 from mklbench.data import Dataset
 from mklbench.data.preprocessing import fit_scaling, imputed
 from mklbench.data.splits import split_seed
@@ -27,12 +27,13 @@ from mklbench.iterations import Entry, History
 from mklbench.kernels import KernelOperator
 from mklbench.kernels.contract import builder_of
 from mklbench.kernels.naming import unique
-from mklbench.prediction import DecisionFunction
+from mklbench.prediction import DecisionFunction, single_machines
 from mklbench.solution import Solution
 
 # So many iterations are kept, the first and the last among them.
 MOST_ENTRIES = 16
 
+Array = NDArray[np.float64]
 Column = list[float | None]
 
 # What is kept of an iteration, by its name in a history: the name in a record, and how many
@@ -52,7 +53,7 @@ def run_selection(run: Run, split: int) -> Selection:
     InputError
         For what the user can mend.
     """
-    return _select(run, split, _Parts(run, split))
+    return _Parts(run, split).selection()
 
 
 def run_split(run: Run, split: int, selections: Mapping[int, Selection] | None = None) -> Record:
@@ -72,17 +73,15 @@ def run_split(run: Run, split: int, selections: Mapping[int, Selection] | None =
         For what the user can mend.
     """
     parts = _Parts(run, split)
-    if absent := [index for index in run.selection_splits if index not in (selections or {})]:
-        raise ValueError(f"the selections on splits {absent} have to be made first")
     shared = {index: (selections or {})[index] for index in run.selection_splits}
     combine = run.config.search.combine
-    selection = _agreed(shared, split, combine) if shared else _select(run, split, parts)
+    selection = _agreed(shared, split, combine) if shared else parts.selection()
     chosen = run.config.with_values(selection.params)
-    solve = configs.algorithm(chosen.algo)
-    test_samples = parts.test_samples(chosen.kernel)
+    solve, builder = configs.algorithm(chosen.algo), configs.kernel(chosen.kernel)
+    test_samples = parts.test_samples(builder)
 
     start = time.perf_counter()
-    operator = parts.build(chosen.kernel)
+    operator = parts.build(builder)
     built = time.perf_counter()
     cpu = time.process_time()
     solutions = parts.responses.fit(solve, operator)
@@ -90,8 +89,7 @@ def run_split(run: Run, split: int, selections: Mapping[int, Selection] | None =
     decision = multiclass.decision_function(operator, solutions, test_samples)
     predicted = time.perf_counter()
 
-    test = Responses.of(parts.data, parts.test)
-    scores = _scores(run, split, parts, chosen, test, decision)
+    scores = parts.scores(solve, operator, decision)
     if "model_bytes" in run.metrics:
         scores["model_bytes"] = DecisionFunction.of(operator, solutions).n_bytes()
     return Record(
@@ -107,7 +105,7 @@ def run_split(run: Run, split: int, selections: Mapping[int, Selection] | None =
         predict_seconds=predicted - fitted,
         scores={name: scores[name] for name in run.metrics} or None,
         **_choice(selection, shared),
-        **_quality(test, decision),
+        **_quality(parts.tested, decision),
         **_effort(solutions, operator),
         **_weights(solutions, operator, parts.data),
     )
@@ -124,6 +122,8 @@ class _Parts:
     """The training and the test part of a split, scaled as the training part says."""
 
     def __init__(self, run: Run, split: int) -> None:
+        self._run, self._split = run, split
+        self._seed = split_seed(run.data_digest, split, run.split_protocol)
         self.data = run.dataset()
         self.train, self.test = run.rows(split)
         X = imputed(self.data.X, self.train, self.data.impute)
@@ -131,32 +131,54 @@ class _Parts:
         self._X_train = scaling.transform(X[self.train])
         self._X_test = scaling.transform(X[self.test])
         groups = self.data.groups
-        self.groups = None if groups is None else groups[self.train]
+        self._groups = None if groups is None else groups[self.train]
         self.responses = Responses.of(self.data, self.train)
-        self._builders: dict[str, Any] = {}
+        self.tested = Responses.of(self.data, self.test)
 
-    def build(self, kernel_config: Mapping[str, Any]) -> KernelOperator:
-        """Return the operator of a kernel config on the training part."""
-        builder = self._builder(kernel_config)
+    def build(self, builder: Callable[..., Any]) -> KernelOperator:
+        """Return the operator of a builder of kernels on the training part."""
         declared = builder_of(builder)
         if declared.takes_views:
             return builder(self._X_train, self.data.views)
         return builder(self.train if declared.takes_rows else self._X_train)
 
-    def test_samples(self, kernel_config: Mapping[str, Any]) -> NDArray[Any]:
+    def test_samples(self, builder: Callable[..., Any]) -> NDArray[Any]:
         """Return the test part as that operator takes it: features, or row numbers."""
-        takes_rows = builder_of(self._builder(kernel_config)).takes_rows
-        return self.test if takes_rows else self._X_test
+        return self.test if builder_of(builder).takes_rows else self._X_test
 
-    def _builder(self, kernel_config: Mapping[str, Any]) -> Any:
-        """Return the builder of a kernel config, made once a split."""
-        config = repr(kernel_config)
-        if config not in self._builders:
-            self._builders[config] = configs.kernel(kernel_config)
-        return self._builders[config]
+    def selection(self) -> Selection:
+        """Choose the hyperparameters of the run on the training part."""
+        run, groups = self._run, self._groups
+        validation = run.validation(self._split)
+        return select(run.config, self.build, self.responses, self._seed + 1, validation, groups)
+
+    def scores(
+        self, solve: Callable[..., Solution], operator: KernelOperator, decision: Array
+    ) -> dict[str, float | None]:
+        """Return the scores of the test part by scikit-learn's scorers, by name.
+
+        Probabilities are estimated only if one of them asks: by a sigmoid of the decision values
+        that the rows of the training part have in 5 folds of their own, at the same
+        hyperparameters.
+        """
+
+        @cache
+        def probabilities() -> Array:
+            from mklbench.scoring import calibrated
+
+            held = held_out_decisions(
+                operator, solve, self.responses, _CALIBRATION_FOLDS, self._seed + 2, self._groups
+            )
+            return calibrated(held, self.responses.codes, decision)
+
+        return {
+            name: self.tested.score("metrics", name, decision, probabilities)
+            for name in self._run.metrics
+            if name not in MEASURES
+        }
 
 
-def decision_again(run: Run, record: Record) -> NDArray[np.float64]:
+def decision_again(run: Run, record: Record) -> Array:
     """Fit a finished split again with what was chosen; return the decision values of its test rows.
 
     Returns
@@ -166,47 +188,10 @@ def decision_again(run: Run, record: Record) -> NDArray[np.float64]:
     """
     parts = _Parts(run, record.split)
     chosen = run.config.with_values(record.params or {})
-    operator = parts.build(chosen.kernel)
+    builder = configs.kernel(chosen.kernel)
+    operator = parts.build(builder)
     solutions = parts.responses.fit(configs.algorithm(chosen.algo), operator)
-    return multiclass.decision_function(operator, solutions, parts.test_samples(chosen.kernel))
-
-
-def _scores(
-    run: Run,
-    split: int,
-    parts: _Parts,
-    chosen: RunConfig,
-    test: Responses,
-    decision: NDArray[np.float64],
-) -> dict[str, float | None]:
-    """Return the scores of the test part by scikit-learn's scorers, by name.
-
-    Probabilities are estimated only if one of them asks: by a sigmoid of the decision values that
-    the rows of the training part have in 5 folds of their own, at the hyperparameters `chosen`.
-    """
-
-    @cache
-    def probabilities() -> NDArray[np.float64]:
-        from mklbench.scoring import calibrated
-
-        solve, operator = configs.algorithm(chosen.algo), parts.build(chosen.kernel)
-        seed = _seed(run, split) + 2
-        held = held_out_decisions(
-            operator, solve, parts.responses, _CALIBRATION_FOLDS, seed, parts.groups
-        )
-        return calibrated(held, parts.responses.codes, decision)
-
-    return {
-        name: test.score("metrics", name, decision, probabilities)
-        for name in run.metrics
-        if name not in MEASURES
-    }
-
-
-def _select(run: Run, split: int, parts: _Parts) -> Selection:
-    seed = _seed(run, split) + 1
-    validation = run.validation(split)
-    return select(run.config, parts.build, parts.responses, seed, validation, parts.groups)
+    return multiclass.decision_function(operator, solutions, parts.test_samples(builder))
 
 
 def _agreed(shared: Mapping[int, Selection], split: int, combine: str | None) -> Selection:
@@ -219,10 +204,6 @@ def _agreed(shared: Mapping[int, Selection], split: int, combine: str | None) ->
     at_border = [path for path in params if 2 * ends.count(path) > len(shared)]
     seconds = shared[split].seconds if split in shared else 0.0
     return Selection(params, seconds=seconds, at_border=at_border)
-
-
-def _seed(run: Run, split: int) -> int:
-    return split_seed(run.data_digest, split, run.split_protocol)
 
 
 def _identity(run: Run, split: int) -> dict[str, Any]:
@@ -255,7 +236,7 @@ def _choice(selection: Selection, shared: Mapping[int, Selection]) -> dict[str, 
     }
 
 
-def _quality(test: Responses, decision: NDArray[np.float64]) -> dict[str, Any]:
+def _quality(test: Responses, decision: Array) -> dict[str, Any]:
     """Accuracy of classes; root mean squared error of targets, or of two classes as -1 and +1."""
     quality: dict[str, Any] = {}
     if test.targets is None:
@@ -268,7 +249,7 @@ def _quality(test: Responses, decision: NDArray[np.float64]) -> dict[str, Any]:
 def _effort(solutions: Sequence[Solution], operator: KernelOperator) -> dict[str, Any]:
     """What the solver reports; for one-versus-rest sums, means or the worst over the classes."""
     found = any(solution.thetas is not None for solution in solutions)
-    machines = [machine for solution in solutions for machine in _machines(solution)]
+    machines = list(single_machines(solutions))
     ascents = [entry["ascents"] for s in solutions for entry in s.history if "ascents" in entry]
     return {
         "n_kernels": float(np.mean([np.count_nonzero(s.weights) for s in solutions])),
@@ -289,13 +270,6 @@ def _effort(solutions: Sequence[Solution], operator: KernelOperator) -> dict[str
         "ascents": int(max(ascents)) if ascents else None,
         "descent": compact([solution.history for solution in solutions]),
     }
-
-
-def _machines(solution: Solution) -> list[Solution]:
-    """Return the single machines of a solution, which is one of them or an ensemble."""
-    if solution.members is None:
-        return [solution]
-    return [machine for member in solution.members for machine in _machines(member)]
 
 
 def _weights(
@@ -353,10 +327,9 @@ def compact(histories: Sequence[History]) -> Mapping[str, Column] | None:
     history = max(histories, key=len, default=[])
     if len(history) < 2:
         return None
-    entries = history
-    if len(history) > MOST_ENTRIES:
-        steps = np.geomspace(1.0, len(history), MOST_ENTRIES)
-        entries = [history[at] for at in sorted({round(step) - 1 for step in steps})]
+    kept = {round(at) - 1 for at in np.geomspace(1.0, len(history), MOST_ENTRIES)}
+    is_short = len(history) <= MOST_ENTRIES
+    entries = [entry for at, entry in enumerate(history) if is_short or at in kept]
     return {
         name: [_rounded(entry, noted, digits) for entry in entries]
         for noted, (name, digits) in _KEPT.items()

@@ -16,7 +16,7 @@ from mklbench.experiments.execution.lock import Owner, holder
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
 from mklbench.experiments.run import Run
-from mklbench.experiments.store import Store, asked_splits, number_in
+from mklbench.experiments.store import Store, asked_splits
 
 
 class Progress:
@@ -189,7 +189,7 @@ class RunOverview:
     done : list of int
         The splits that have a result.
     running : dict of str to Owner
-        Who has which step in hand, by its name: ``split-003``.
+        Who has which step in hand that has not ended, by its name: ``split-003``.
     failed : dict of int to Record
         By split the record of a failure or a timeout that nobody tries again just now.
     """
@@ -200,13 +200,6 @@ class RunOverview:
     done: list[int]
     running: dict[str, Owner]
     failed: dict[int, Record]
-
-    @property
-    def n_waiting(self) -> int:
-        """How many splits have neither ended nor begun."""
-        ended = {*self.done, *self.failed}
-        begun = {number_in(Path(name)) for name in self.running if name.startswith("split-")}
-        return self.n_splits - len(ended | begun)
 
 
 def overview(store: Store) -> list[RunOverview]:

@@ -111,10 +111,6 @@ class Run:
         others = (other for other in self._editions if other != data["edition"])
         return self, *(Run(replace(self.config, data={**data, "edition": o})) for o in others)
 
-    def without_search(self, params: Mapping[str, Any]) -> Run:
-        """Return the run with values at dotted paths (``{"algo.C": 10}``) and no search."""
-        return Run(self.config.with_values({**params, "search.grid": {}}))
-
     @property
     def selection_splits(self) -> range:
         """The splits whose training parts choose for all (`search.splits`); none if each chooses.

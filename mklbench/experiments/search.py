@@ -13,7 +13,8 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,20 +27,15 @@ from mklbench.data.splits import folds
 from mklbench.errors import SingularError
 from mklbench.experiments.record import Selection
 from mklbench.experiments.responses import Responses
-from mklbench.kernels import Bank, Family, KernelOperator
+from mklbench.kernels import Family, KernelOperator
 from mklbench.solution import Solution
 
+Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
-Build = Callable[[Mapping[str, Any]], KernelOperator]
+Build = Callable[[Callable[..., Any]], KernelOperator]
 
 # Options in which a path ascends, where the algorithm has no path of its own.
 _PATH_OPTIONS = ("algo.C", "algo.lam")
-
-
-def grid_entries(grid: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return every combination of the values of a grid, the last key varying fastest."""
-    lists = map(grids.first_values, grid.values())
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*lists)]
 
 
 def select(
@@ -76,7 +72,7 @@ def select(
         "accuracy", "rmse", one of scikit-learn's scorers, or null for the accuracy of classes and
         the RMSE of real targets.
     build : Build
-        Makes the operator on the training part from a kernel config.
+        Makes the operator on the training part by a builder of kernels.
     responses : Responses
         Of the training part; folds are stratified by their classes.
     seed : int
@@ -110,7 +106,8 @@ def select(
         parts = folds(responses.codes, config.search.folds, seed, groups, in_order)
     else:
         parts = [(np.setdiff1d(np.arange(len(responses)), validation), validation)]
-    entries = grid_entries(grid)
+    lists = map(grids.first_values, grid.values())  # the last key varies fastest
+    entries = [dict(zip(grid, values, strict=True)) for values in itertools.product(*lists)]
     rank: Callable[[Mapping[str, Any]], Any] = _complexity
     if config.search.ties == "larger":
         entries, rank = entries[::-1], lambda entry: [-value for value in _complexity(entry)]
@@ -193,7 +190,8 @@ class _Trial:
         kernel = _kernel(entry)
         if kernel not in self._operators:
             self._operators.clear()
-            self._operators[kernel] = self.build(self.config.with_values(entry).kernel)
+            builder = configs.kernel(self.config.with_values(entry).kernel)
+            self._operators[kernel] = self.build(builder)
             if self.axes:
                 self._units[kernel] = grids.unit_of(self._operators[kernel])
         return self._operators[kernel]
@@ -211,7 +209,7 @@ def held_out_decisions(
     n_folds: int,
     seed: int,
     groups: Rows | None = None,
-) -> NDArray[np.float64]:
+) -> Array:
     """Return decision values (n,) or (n, k) of each training row by machines fitted without it.
 
     Parameters
@@ -349,32 +347,19 @@ class _Predictor:
 
     def __init__(self, operator: KernelOperator) -> None:
         self._operator = operator
-        self._last: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self._gram = lru_cache(maxsize=1)(lambda weights: operator.gram(np.frombuffer(weights)))
 
-    def decision(
-        self, solutions: Sequence[Solution], held_out: Rows, fit_rows: Rows
-    ) -> NDArray[np.float64]:
+    def decision(self, solutions: Sequence[Solution], held_out: Rows, fit_rows: Rows) -> Array:
         return multiclass.decision_values(
             solutions, lambda machine: self._values(machine, held_out, fit_rows)
         )
 
-    def _values(self, solution: Solution, held_out: Rows, fit_rows: Rows) -> NDArray[np.float64]:
-        if solution.expansion is not None:
-            return self._on_nodes(solution, held_out, fit_rows)
-        if solution.thetas is None:
+    def _values(self, solution: Solution, held_out: Rows, fit_rows: Rows) -> Array:
+        operator = self._operator
+        if solution.thetas is None and solution.expansion is None:
             block = np.ix_(held_out, fit_rows)
-            return multiclass.outputs_from(lambda weights: self._at(weights)[block], solution)
-        family = cast(Family, self._operator)
-        return multiclass.outputs(family.take(fit_rows), solution, family.samples[held_out])
-
-    def _on_nodes(self, solution: Solution, held_out: Rows, fit_rows: Rows) -> NDArray[np.float64]:
-        factors = cast(Bank, self._operator).row_factors()
-        assert factors is not None  # the solution is on its nodes
-        samples = factors.X[held_out]
-        kernels, machines = multiclass.on_nodes(self._operator.take(fit_rows), [solution])
-        return multiclass.outputs(kernels, machines[0], samples)
-
-    def _at(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self._last is None or not np.array_equal(weights, self._last[0]):
-            self._last = weights.copy(), self._operator.gram(weights)
-        return self._last[1]
+            return multiclass.outputs_from(lambda w: self._gram(w.tobytes())[block], solution)
+        whole: Any = operator  # what has no thetas is on the nodes of a bank's factors
+        samples = whole.row_factors().X if solution.thetas is None else whole.samples
+        kernels, machines = multiclass.on_nodes(operator.take(fit_rows), [solution])
+        return multiclass.outputs(kernels, machines[0], samples[held_out])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -58,8 +58,8 @@ def select(*overrides: str) -> tuple[Selection, list[Counting]]:
     X, codes = problem()
     built = []
 
-    def build(kernel_config: Mapping[str, Any]) -> KernelOperator:
-        built.append(Counting(configs.kernel(kernel_config)(X)))
+    def build(builder: Callable[..., Any]) -> KernelOperator:
+        built.append(Counting(builder(X)))
         return cast(KernelOperator, built[-1])
 
     config = tiny_run(*overrides).config
@@ -272,11 +272,7 @@ def select_ridge(*overrides: str) -> Selection:
     """Return the selection for a ridge regression on real targets."""
     X, responses = real_problem()
     config = tiny_run("algo=krr", "search=fixed", *overrides).config
-
-    def build(kernel_config: Mapping[str, Any]) -> KernelOperator:
-        return configs.kernel(kernel_config)(X)
-
-    return search.select(config, build, responses, SEED)
+    return search.select(config, lambda builder: builder(X), responses, SEED)
 
 
 def test_targets_are_searched_by_their_rmse() -> None:

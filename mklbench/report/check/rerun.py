@@ -85,7 +85,8 @@ def run_again(
         if not is_as_good:
             findings[item] = Finding(item.label, Outcome.MOVED, text)
         elif text:
-            at_recorded = item.run.without_search(item.record.params or {})
+            as_recorded = {**(item.record.params or {}), "search.grid": {}}
+            at_recorded = Run(item.run.config.with_values(as_recorded))
             turned[Rerun(item.label, at_recorded, item.record)] = item, text
         else:
             findings[item] = Finding(item.label, *judged(item.run, now, item.record))
