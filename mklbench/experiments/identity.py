@@ -101,7 +101,9 @@ def _own_files(name: str) -> list[Path]:
     if any(is_installed(place) for place in places):
         return []
     found = (Path(place) for place in places)
-    return [file for place in found for file in (place.rglob("*.py") if place.is_dir() else [place])]
+    return [
+        file for place in found for file in (place.rglob("*.py") if place.is_dir() else [place])
+    ]
 
 
 def _targets(node: Any) -> Iterator[str]:

@@ -141,10 +141,10 @@ def _settings(protocol: Any) -> Iterator[Any]:
 
 # The options of the parts of a table that are names in it, and of what.
 _NAMES = {
-    **dict.fromkeys(("row", "rows", "row_overrides", "left_out"), "row"),
+    **dict.fromkeys(("row", "rows", "row_overrides", "left_out", "rule"), "row"),
     **dict.fromkeys(("column", "columns", "against", "marks"), "column"),
     **dict.fromkeys(("references", "learners"), "column"),
-    **dict.fromkeys(("protocol", "protocols"), "protocol"),
+    **dict.fromkeys(("protocol", "protocols", "also"), "protocol"),
     **dict.fromkeys(("metric", "metrics", "axis"), "metric"),
 }  # fmt: skip
 

@@ -136,6 +136,14 @@ def detectable_over_sets(differences: Sequence[float], n_tests: int = 1) -> floa
     return error * detectable_difference(n_sets - 1, n_tests)
 
 
+def upper_end(differences: Sequence[float]) -> float:
+    """Return the end of the one-sided 95 % interval of a mean over sets, by Student's t."""
+    from scipy.stats import t
+
+    error = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
+    return float(np.mean(differences)) + error * float(t.isf(LEVEL, len(differences) - 1))
+
+
 def detectable_on_a_set(differences: Sequence[float], test_share: float) -> float:
     """Return the difference on one set that the corrected resampled t-test would find.
 

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from mklbench.experiments.record import DONE
+from mklbench.experiments.record import DONE, Record
 from mklbench.report.analysis.assemble import Report, compared
 from mklbench.report.analysis.bayesian import Regions, hierarchical_draws
 from mklbench.report.analysis.significance import (
     LEVEL,
     POWER,
+    corrected_p_value,
     detectable_on_a_set,
     detectable_over_sets,
+    holm,
+    signed_rank_p_value,
+    upper_end,
 )
 from mklbench.report.document import Grid, Part
 from mklbench.report.table.metrics import METRICS
@@ -29,6 +34,8 @@ from mklbench.report.table.paper_table import Ranking, Row
 LEAST_SETS = 3
 # Sets from which it is said what choosing by cross-validation brings.
 LEAST_PREFERRED = 8
+# Points by which a method has to be ahead in cross-validation, of which a rule takes one.
+MARGINS = (0.0, 0.5, 1.0, 2.0, 5.0)
 # A region is called certain from this probability on.
 CERTAIN = 0.95
 
@@ -86,9 +93,10 @@ def evidence_parts(report: Report) -> Iterator[Part]:
         return
     yield "## How much these records say"
     yield _rule(ranking)
-    for label, rows in groups_of(report, ranking):
-        for reference in ranking.references:
-            yield from _against(report, ranking, label, rows, reference)
+    for one in (ranking, *(replace(ranking, protocol=name) for name in ranking.also)):
+        for label, rows in groups_of(report, one):
+            for reference in one.references:
+                yield from _against(report, one, label, rows, reference)
     preferred = [
         f"- On {label} that {text}"
         for label, rows in groups_of(report, ranking)
@@ -101,6 +109,7 @@ def evidence_parts(report: Report) -> Iterator[Part]:
             "on every split the one with the highest cross-validated accuracy."
         )
         yield "\n".join(preferred)
+        yield from made_rule(report, ranking)
 
 
 def _rule(ranking: Ranking) -> str:
@@ -110,7 +119,12 @@ def _rule(ranking: Ranking) -> str:
         "numbers are the probabilities that a method is worse, alike or better in this sense on a "
         "set not seen yet, by the hierarchical correlated t-test over all splits (Corani et al. "
         f"2017). From {CERTAIN:g} on an outcome is in bold. To be found is to be found at the "
-        f"{100 * LEVEL:.0f} % level with probability {POWER:g}."
+        f"{100 * LEVEL:.0f} % level with probability {POWER:g}. A mean gain is at most the end of "
+        f"its one-sided {100 * (1 - LEVEL):.0f} % interval over the sets, by Student's t: where "
+        f"that is below {ranking.rope:g}, what is compared with is not inferior by as much. Sets "
+        "on which a method is better / worse by the corrected resampled t-test are counted at a "
+        f"false discovery rate of {100 * LEVEL:.0f} % over all methods and sets of a table "
+        "(Benjamini and Hochberg 1995)."
     )
 
 
@@ -135,15 +149,50 @@ def _against(
     if not pairs:
         return
     unit = METRICS[ranking.metric].difference_unit
+    if ranking.also:
+        label += f", {next(p.label for p in report.table.protocols if p.name == ranking.protocol)}"
     yield f"Against {report.table.label_of(reference)}, on {label}:"
-    lines = []
+    lines, by_set = [], discoveries(pairs)
     for name, pair in pairs.items():
         found = outcome(pair, ranking.rope)
         text = " / ".join(f"{value:.2f}" for value in found)
         text = f"**{text}**" if max(found) >= CERTAIN else text
-        lines.append([name, str(len(pair.gains)), f"{statistics.fmean(pair.means):+.2f}", text])
-    yield Grid(["Method", "sets", f"mean gain, {unit}", "worse / alike / better"], lines)
+        mean, most = statistics.fmean(pair.means), upper_end(pair.means)
+        line = [name, str(len(pair.gains)), f"{mean:+.2f}", f"{most:+.2f}", by_set[name], text]
+        lines.append(line)
+    headings = ["Method", "sets", f"mean gain, {unit}", "at most", "better / worse on"]
+    yield Grid([*headings, "worse / alike / better"], lines)
     yield _power(list(pairs.values()), unit)
+    yield verdict(list(pairs.values()), ranking.rope).format(label)
+
+
+def discoveries(pairs: Mapping[str, Pair]) -> dict[str, str]:
+    """Count for each method the sets on which it is better and worse, of all tests together."""
+    from scipy.stats import false_discovery_control
+
+    tests = [
+        (
+            name,
+            sum(gain) > 0,
+            corrected_p_value(dict(enumerate(gain)), dict.fromkeys(range(len(gain)), 0.0), share),
+        )
+        for name, pair in pairs.items()
+        for gain, share in zip(pair.gains, pair.test_shares, strict=True)
+    ]
+    adjusted = false_discovery_control([p for *_, p in tests])
+    kept = Counter(test[:2] for test, p in zip(tests, adjusted, strict=True) if p < LEVEL)
+    return {name: f"{kept[name, True]} / {kept[name, False]}" for name in pairs}
+
+
+def verdict(pairs: Sequence[Pair], rope: float) -> str:
+    """Say whether some method is better on another set, none is, or the sets do not tell."""
+    found = [outcome(pair, rope) for pair in pairs]
+    agreed = holm([signed_rank_p_value(pair.means, [0.0] * len(pair.means)) for pair in pairs])
+    if any(one.better >= CERTAIN and p < LEVEL for one, p in zip(found, agreed, strict=True)):
+        return "On {} a method is better, by the hierarchical and by the signed-rank test."
+    if all(one.worse + one.alike >= CERTAIN for one in found):
+        return "On {} each method is alike or worse, by the hierarchical test."
+    return "On {} these records do not tell whether a method is better."
 
 
 def _power(pairs: Sequence[Pair], unit: str) -> str:
@@ -168,31 +217,106 @@ def _preferred(report: Report, ranking: Ranking, rows: Sequence[Row]) -> str | N
 
     None on fewer than `LEAST_PREFERRED` sets.
     """
-    # The reference comes first, and is taken where it ties.
-    names = list(dict.fromkeys([ranking.references[0], *ranking.learners]))
+    pair, share = chosen(report, ranking, rows, ranking.learners)
+    if len(pair.gains) < LEAST_PREFERRED:
+        return None
+    n_splits = sum(map(len, pair.gains))
+    return (
+        f"is another than the former on {100 * share:.0f} % of {n_splits} "
+        f"splits, and {_gained(pair, ranking)}"
+    )
+
+
+def chosen(
+    report: Report,
+    ranking: Ranking,
+    rows: Sequence[Row],
+    names: Sequence[str],
+    margin: float = 0.0,
+) -> tuple[Pair, float]:
+    """Take on every split the method of the highest cross-validated accuracy.
+
+    Parameters
+    ----------
+    report : Report
+        Of the table.
+    ranking : Ranking
+        Whose first reference is taken unless another method is ahead.
+    rows : sequence of Row
+        The sets.
+    names : sequence of str
+        The other methods.
+    margin : float, default=0.0
+        By how many percentage points more than that another has to be ahead.
+
+    Returns
+    -------
+    pair : Pair
+        What that gains over the first reference.
+    share : float
+        Of the splits on which another is taken.
+    """
     metric, n_others = METRICS[ranking.metric], 0
     gains, shares = [], []
     for row in rows:
-        slots = [report.slots.get((row.name, name, ranking.protocol)) for name in names]
-        runs = [slot[1].done if slot and slot[1].status == DONE else [] for slot in slots]
+        places = [(row.name, name, ranking.protocol) for name in (ranking.references[0], *names)]
+        slots = [report.slots.get(place) for place in places]
+        first, *others = [slot[1].done if slot and slot[1].status == DONE else [] for slot in slots]
         gained = []
-        for reference in runs[0]:
-            there = [one for run in runs for one in run if one.split == reference.split]
-            taken = max(there, key=lambda one: one.search_accuracy or 0.0)
+        for reference in first:
+            there = [one for run in others for one in run if one.split == reference.split]
+            taken = max(there, key=_promise, default=reference)
+            if _promise(taken) <= _promise(reference) + margin / 100.0:
+                taken = reference
             n_others += taken is not reference
             values = [metric.value(one) or 0.0 for one in (taken, reference)]
             gained.append(metric.sign * (values[0] - values[1]))
         if len(gained) > 1:
             gains.append(tuple(gained))
-            shares.append(report.slots[row.name, names[0], ranking.protocol][1].test_share)
-    if len(gains) < LEAST_PREFERRED:
-        return None
+            shares.append(report.slots[places[0]][1].test_share)
     pair = Pair(tuple(gains), tuple(shares))
-    n_splits = sum(map(len, gains))
+    return pair, n_others / max(1, sum(map(len, gains)))
+
+
+def _promise(record: Record) -> float:
+    return record.search_accuracy or 0.0
+
+
+def _gained(pair: Pair, ranking: Ranking) -> str:
     found = outcome(pair, ranking.rope)
     return (
-        f"is another than the former on {100 * n_others / n_splits:.0f} % of {n_splits} "
-        f"splits, and gains {statistics.fmean(pair.means):+.2f} {metric.difference_unit} on the "
-        f"mean of {len(gains)} sets: worse, alike or better on another set with probabilities of "
-        f"{found.worse:.2f}, {found.alike:.2f} and {found.better:.2f} by the hierarchical test."
+        f"gains {statistics.fmean(pair.means):+.2f} {METRICS[ranking.metric].difference_unit} on "
+        f"the mean of {len(pair.gains)} sets: worse, alike or better on another set with "
+        f"probabilities of {found.worse:.2f}, {found.alike:.2f} and {found.better:.2f} by the "
+        "hierarchical test."
+    )
+
+
+def made_rule(report: Report, ranking: Ranking) -> Iterator[Part]:
+    """Yield the rule that is best on some sets, and what it brings on the others."""
+    rows = report.table.rows
+    made_on = [row for row in rows if row.name in ranking.rule]
+    tested_on = [row for row in rows if row.name not in ranking.rule]
+    everyone = [one.name for one in report.table.columns if one.name != ranking.references[0]]
+    rules = [
+        (chosen(report, ranking, made_on, names, margin)[0], label, names, margin)
+        for label, names in (("the methods that learn", ranking.learners), ("all", everyone))
+        for margin in MARGINS
+    ]
+    pair, label, names, margin = max(
+        rules, key=lambda rule: statistics.fmean(rule[0].means) if rule[0].gains else -math.inf
+    )
+    tested, share = chosen(report, ranking, tested_on, names, margin)
+    if min(len(pair.gains), len(tested.gains)) < LEAST_SETS:
+        return
+    most = upper_end([-gain for gain in tested.means])
+    yield (
+        f"A rule that was made on {len(pair.gains)} of the sets and is tested on the others: of "
+        f"{label}, take the one of the highest cross-validated accuracy where that is more than "
+        f"{margin:g} points ahead of "
+        f"{report.table.label_of(ranking.references[0])}, else the latter. Of {len(rules)} rules, "
+        f"with two pools and margins of {MARGINS[0]:g} to {MARGINS[-1]:g}, it gained most where it "
+        f"was made, {statistics.fmean(pair.means):+.2f}. Where it is tested it takes another one "
+        f"on {100 * share:.0f} % of the splits, and {_gained(tested, ranking)} It loses at most "
+        f"{most:.2f} by the one-sided interval."
     )

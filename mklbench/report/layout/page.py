@@ -181,7 +181,22 @@ def _chosen_values(report: Report) -> Iterator[Part]:
     if items:
         yield "## Chosen on the training parts"
         yield "With the number of splits; last, what of it is at the border of what was tried."
+        yield from _borders(report)
         yield definitions(items)
+
+
+def _borders(report: Report) -> Iterator[Part]:
+    """Yield how often each method of a ranking chose at the border; older records do not say."""
+    lines = []
+    for column in report.table.columns if report.table.ranking else ():
+        found = [of.done for slot, of in report.slots.values() if slot.column is column]
+        said = [one.at_border for done in found for one in done if one.at_border is not None]
+        counts = Counter(path.rpartition(".")[2] for paths in said for path in paths)
+        shares = [f"{name} {100 * n / len(said):.0f} %" for name, n in sorted(counts.items())]
+        if said:
+            lines.append([column.label, str(len(said)), ", ".join(shares) or NOTHING])
+    if lines:
+        yield Grid(["Method", "splits", "at the border"], lines)
 
 
 def _unfinished(report: Report) -> Iterator[Part]:

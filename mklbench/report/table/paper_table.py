@@ -223,6 +223,7 @@ class Ranking:
     They are held against each of `references`; `learners` are those that learn a combination of
     kernels, of which the question is asked whether it pays. Differences of up to `rope`, in the
     printed unit, count as none in practice; `groups` are rows by a label, to be looked at apart.
+    On the rows `rule` a rule is made that is tested on the others; `also` are further protocols.
     """
 
     metric: str
@@ -231,6 +232,8 @@ class Ranking:
     learners: tuple[str, ...] = ()
     rope: float = 1.0
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rule: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

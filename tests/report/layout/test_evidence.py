@@ -6,11 +6,13 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from ranking_fakes import report, run, table
 from report_fakes import found, plain, record
 
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
-from mklbench.report.layout.evidence import outcome, pair_of
+from mklbench.report.analysis.significance import upper_end
+from mklbench.report.layout.evidence import Pair, discoveries, outcome, pair_of, verdict
 from mklbench.report.layout.page import lay_out
 from mklbench.report.table.paper_table import Ranking, Slot
 
@@ -69,3 +71,56 @@ def test_groups_of_sets_are_looked_at_apart() -> None:
 def test_too_few_sets_are_not_judged() -> None:
     text = plain(lay_out(with_groups(two=("a", "b"))))
     assert "Against The plain one, on two:" not in text
+
+
+def gains(*means: float, spread: float = 0.3) -> Pair:
+    """Ten splits a set, around a mean gain."""
+    noise = np.random.default_rng(0).normal(0, spread, (len(means), 10))
+    noise -= noise.mean(axis=1, keepdims=True)
+    rows = tuple(tuple(row.tolist()) for row in noise + np.array(means)[:, None])
+    return Pair(rows, (0.4,) * len(means))
+
+
+def test_the_end_of_the_interval_is_that_of_student() -> None:
+    # mean 2, standard deviation 1, and 2.920 is the 95 % quantile of t with two degrees of freedom
+    assert upper_end([1.0, 2.0, 3.0]) == pytest.approx(2.0 + 2.91999 / 3**0.5, abs=1e-4)
+
+
+def test_a_few_of_many_tests_at_the_level_are_no_discoveries() -> None:
+    clear, nothing = gains(5.0, -5.0, 0.0), gains(*[0.0] * 30)
+    assert discoveries({"clear": clear, "nothing": nothing}) == {
+        "clear": "1 / 1",
+        "nothing": "0 / 0",
+    }
+    # 0.43 is found at the 5 % level alone, and not as one of 31 tests
+    close = gains(0.43)
+    assert discoveries({"close": close}) == {"close": "1 / 0"}
+    assert discoveries({"close": close, "nothing": nothing})["close"] == "0 / 0"
+
+
+def test_the_verdict_is_one_of_three() -> None:
+    better, alike, open_ = gains(*[3.0] * 8), gains(*[0.1] * 8), gains(*[3.0, -3.0] * 4)
+    assert "a method is better" in verdict([better, alike], 1.0)
+    assert "each method is alike or worse" in verdict([alike], 1.0)
+    assert "do not tell" in verdict([open_, alike], 1.0)
+
+
+def test_choices_at_the_border_are_counted_by_method() -> None:
+    def find(slot: Slot) -> SlotRecords:
+        ends = ["algo.C"] if slot.column.name == "good" else []
+        done = [replace(one, params={"algo.C": 1.0}, at_border=ends) for one in run(slot).done]
+        done[0] = replace(done[0], at_border=[])
+        return found(done, 10)
+
+    text = plain(lay_out(assemble(table(), find)))
+    assert re.search(r"\| The good one +\| +60 \| +C 90 % \|", text)
+    assert re.search(r"\| The bad one +\| +60 \| +–? *\|", text)
+
+
+def test_another_protocol_is_looked_at_too() -> None:
+    other = table().protocols[0]
+    twice = (other, replace(other, name="again", label="again"))
+    ranking = replace(RANKING, also=("again",))
+    text = plain(lay_out(report(ranking=ranking, protocols=twice)))
+    assert "Against The plain one, on all sets, measured:" in text
+    assert "Against The plain one, on all sets, again:" in text
