@@ -332,7 +332,8 @@ def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
         note = f"constant features kept: {shortened(constant)}"
         dataset = replace(dataset, notes=(*dataset.notes, note))
     dataset = preprocessing.scaled(dataset, config.scaling)
-    return preprocessing.with_noise_features(dataset, config.noise_features)
+    dataset = preprocessing.with_noise_features(dataset, config.noise_features)
+    return preprocessing.with_more_views(dataset, config.more_views)
 
 
 def _views(config: FileConfig, table: Table) -> tuple[View, ...]:

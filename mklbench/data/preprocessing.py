@@ -6,6 +6,7 @@ A choice keeps the digest: it stands for the rows and labels, from which the spl
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -13,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.data.dataset import Dataset
+from mklbench.data.dataset import Dataset, View
 from mklbench.errors import InputError, unknown
 
 ScalingName = Literal["none", "standard", "sample", "minmax", "unit"]
@@ -211,3 +212,48 @@ def with_noise_features(dataset: Dataset, n_noise_features: int) -> Dataset:
         notes=(*dataset.notes, f"{n_noise_features} noise features N(0, 1) appended"),
         n_noise_features=n_noise_features,
     )
+
+
+# A view, and how much noise its copy has.
+_VIEW = re.compile(r"(.*?)(?:\+(\d+\.?\d*))?")
+
+
+def with_more_views(dataset: Dataset, kinds: Sequence[str]) -> Dataset:
+    """Append views, to see what a method makes of them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With views.
+    kinds : sequence of str
+        Of each new view: "noise", independent N(0, 1) features, as many as a view has on average;
+        the name of a view, for a copy of it; or name+s, a copy of which each feature has noise of s
+        of its standard deviations. The noise is drawn as by `with_noise_features`.
+
+    Raises
+    ------
+    InputError
+        A name is not that of a view.
+    """
+    known = {view.name: view for view in dataset.views}
+    X, views = dataset.X, dataset.views
+    width = X.shape[1] // max(1, len(views))
+    for number, kind in enumerate(kinds, start=1):
+        name, amount = _VIEW.fullmatch(kind).groups()  # type: ignore[union-attr]
+        if kind != "noise" and name not in known:
+            raise unknown("data.more_views", kind, ["noise", *known])
+        seed = hashlib.sha256(f"view {number} {dataset.digest}".encode()).digest()
+        generator = np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))
+        source = known.get(name, View(name, 0, width, "seuclidean"))
+        if kind == "noise":
+            block = generator.standard_normal((len(X), width))
+        else:
+            block = X[:, source.start : source.stop]
+            spread = np.nanstd(block, axis=0) * float(amount or 0)
+            block = block + spread * generator.standard_normal(block.shape)
+        stop = X.shape[1] + block.shape[1]
+        views = (*views, View(f"{kind}_{number}", X.shape[1], stop, source.distance))
+        X = np.hstack([X, block])
+    names = (f"added{i}" for i in range(1, X.shape[1] - dataset.X.shape[1] + 1))
+    feature_names = (*dataset.feature_names, *names)
+    return replace(dataset, X=X, views=views, feature_names=feature_names)

@@ -341,6 +341,8 @@ class DataConfig:
         What a reader of results should know about the set.
     noise_features : FromZero
         Number of N(0, 1) features to append to every input vector.
+    more_views : tuple of str
+        Views to append (`mklbench.data.preprocessing.with_more_views`).
     drop_constant : bool
         Leave out the features that have a single value.
     drop_features : tuple of str
@@ -359,6 +361,7 @@ class DataConfig:
     citation: str = ""
     notes: tuple[str, ...] = ()
     noise_features: FromZero = 0
+    more_views: tuple[str, ...] = ()
     drop_constant: bool = False
     drop_features: tuple[str, ...] = ()
     n_features: FromOne | None = None

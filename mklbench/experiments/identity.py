@@ -24,6 +24,7 @@ PROTOCOL_VERSION = 1
 # The keys of a data config that change what is learned from; its digest stands for the rest.
 _DATA_CHOICES = (
     "name", "noise_features", "drop_constant", "drop_features", "n_features", "scaling", "views",
+    "more_views",
 )  # fmt: skip
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from data_fakes import shipped_configs
 
 from mklbench.data import Dataset, load
+from mklbench.data.dataset import View
 from mklbench.data.preprocessing import (
     constant_features,
     scaled,
+    with_more_views,
     with_noise_features,
     without_features,
 )
@@ -54,6 +58,27 @@ def test_noise_depends_on_the_data_alone_and_fewer_columns_are_the_first(small: 
     np.testing.assert_array_equal(ten.X, with_noise_features(small, 10).X)
     other = Dataset(**{**vars(small), "digest": "sha256:other"})
     assert not np.isin(with_noise_features(other, 10).X[:, 3:], ten.X[:, 3:]).any()
+
+
+def test_views_are_added_as_noise_copies_and_worse_copies(small: Dataset) -> None:
+    twice = np.vstack([small.X] * 2000)
+    twice[0, 0] = np.nan
+    viewed = replace(small, X=twice, views=(View("a", 0, 1, "chi2"), View("rest", 1, 3)))
+    made = with_more_views(viewed, ["noise", "a", "rest+2"])
+    found = [(view.name, view.start, view.stop, view.distance) for view in made.views[2:]]
+    assert found == [
+        ("noise_1", 3, 4, "seuclidean"),
+        ("a_2", 4, 5, "chi2"),
+        ("rest+2_3", 5, 7, "euclidean"),
+    ]
+    np.testing.assert_array_equal(made.X[:, [0, 1, 2, 4]], twice[:, [0, 1, 2, 0]])
+    spread = (made.X[:, 5:] - twice[:, 1:]).std(axis=0)
+    np.testing.assert_allclose(spread, 2 * twice[:, 1:].std(axis=0), rtol=0.1)
+    assert len(made.feature_names) == 7
+    first = with_more_views(viewed, ["noise"])
+    np.testing.assert_array_equal(first.X[:, 3], made.X[:, 3])
+    with pytest.raises(InputError, match=r"data\.more_views=b is not known"):
+        with_more_views(viewed, ["b"])
 
 
 def test_constant_features_are_found_and_noted(small: Dataset) -> None:
