@@ -213,7 +213,7 @@ def _outputs_at(kernels: CrossKernels, Z: Any) -> Callable[[Solution], Array]:
         return kernels.cross(np.frombuffer(weights), Z)
 
     def of(machine: Solution) -> Array:
-        if machine.thetas is None:
+        if not machine.is_on_samples:
             return outputs_from(lambda weights: kernel(weights.tobytes()), machine)
         return outputs(kernels, machine, Z)
 
@@ -270,6 +270,8 @@ def outputs(operator: CrossKernels, solution: Solution, Z: ArrayLike) -> Array:
     Z : array_like of shape (n_z, d)
         New samples; or what else the operator takes in their place, see its `cross`.
     """
+    if solution.model is not None:
+        return solution.model(Z)
     if solution.thetas is None:
         return outputs_from(lambda weights: operator.cross(weights, Z), solution)
     family = cast(Family, operator)
@@ -284,7 +286,7 @@ def outputs_from(block: Callable[[Array], Array], solution: Solution) -> Array:
     block : callable
         ``block(weights)`` returns the kernel (n_z, n) at weights (M,) of the operator.
     solution : Solution
-        That of a single machine without kernels of its own (`Solution.thetas`).
+        That of a single machine that looks at the kernel alone (`Solution.is_on_samples`).
     """
     return block(solution.weights) ** solution.degree @ solution.dual_coef
 

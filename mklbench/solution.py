@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +105,9 @@ class Solution(KernelMachine):
         nodes c of the kernels (`mklbench.kernels.row_factors`), the primal point that the gap
         holds for, and `dual_coef` the point of the dual that proves it. None where `dual_coef`
         makes the decision function.
+    model : callable or None, default=None
+        Of a method without kernels: the decision function itself, from new samples (n_z, d) to
+        values (n_z,). `dual_coef` is then 0.
     family_gap : float or None, default=None
         Of infinite kernel learning in a family: the relative duality gap with the kernels that an
         independent search has found beyond those of `gap`, at least as large as `gap`. It says what
@@ -129,6 +133,12 @@ class Solution(KernelMachine):
     vote: bool = False
     expansion: NDArray[np.float64] | None = None
     family_gap: float | None = None
+    model: Callable[[Any], NDArray[np.float64]] | None = None
+
+    @property
+    def is_on_samples(self) -> bool:
+        """Whether it looks at new samples themselves, not at the kernel at `weights` alone."""
+        return any(found is not None for found in (self.thetas, self.expansion, self.model))
 
     def __post_init__(self) -> None:
         for item in fields(self):

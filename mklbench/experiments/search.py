@@ -356,10 +356,10 @@ class _Predictor:
 
     def _values(self, solution: Solution, held_out: Rows, fit_rows: Rows) -> Array:
         operator = self._operator
-        if solution.thetas is None and solution.expansion is None:
+        if not solution.is_on_samples:
             block = np.ix_(held_out, fit_rows)
             return multiclass.outputs_from(lambda w: self._gram(w.tobytes())[block], solution)
-        whole: Any = operator  # what has no thetas is on the nodes of a bank's factors
-        samples = whole.row_factors().X if solution.thetas is None else whole.samples
+        whole: Any = operator  # a family, unless it is the nodes of a bank's factors
+        samples = whole.samples if solution.expansion is None else whole.row_factors().X
         kernels, machines = multiclass.on_nodes(operator.take(fit_rows), [solution])
         return multiclass.outputs(kernels, machines[0], samples[held_out])

@@ -96,6 +96,9 @@ class _Case:
 
 def _dense_outputs(operator: KernelOperator, machine: Solution) -> Array:
     """Return K a (n,) of one machine on the training samples, from its dense Gram matrix."""
+    if machine.model is not None:
+        assert isinstance(operator, Family)
+        return machine.model(operator.samples)
     if machine.thetas is not None:
         assert isinstance(operator, Family)
         return training_outputs(operator, machine.weights, machine.thetas, machine.dual_coef)

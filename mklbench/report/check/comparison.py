@@ -193,9 +193,13 @@ def _selections(record: Record) -> list[Selection]:
 
 
 def _share(run: Run, now: Record, before: Record) -> float:
-    """Return by how much two objectives may differ, relative."""
+    """Return by how much two objectives may differ, relative.
+
+    A gap of 1 says nothing of where the optimum is: what has it takes the same steps each time.
+    """
     tolerance = _tolerance(run)
-    return _ROUNDING + max(_gap(now), tolerance) + max(_gap(before), tolerance)
+    gaps = (gap if gap < 1.0 else 0.0 for gap in (_gap(now), _gap(before)))
+    return _ROUNDING + sum(max(gap, tolerance) for gap in gaps)
 
 
 def _samples(share: float, n_samples: int) -> float:
