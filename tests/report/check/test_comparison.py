@@ -57,6 +57,15 @@ def test_of_a_regression_the_rmse_counts() -> None:
     assert found.startswith("rmse 1.05, recorded 1.0")
 
 
+def test_a_gap_of_1_allows_rounding_alone() -> None:
+    """It says nothing of where the optimum is, as of boosted trees."""
+    trees, before = run("hist_gradient_boosting"), record(0, accuracy=0.80, gap=1.0)
+    assert not list(differences(trees, record(0, accuracy=0.80, gap=1.0), before))
+    for moved in ({"objective": 50.00001}, {"accuracy": 0.76}):
+        now = record(0, **{"accuracy": 0.80, "gap": 1.0, **moved})
+        assert len(list(differences(trees, now, before))) == 1
+
+
 def test_another_local_minimum_is_told_from_a_change() -> None:
     """QN-PKL may end elsewhere, at about the same worth; a convex problem may not."""
     before = record(0, accuracy=0.80, n_test=63)
