@@ -45,6 +45,7 @@ WRONG: dict[str, Any] = {
     "random_state": -1,
     "seed": -1,
     "folds": 1,
+    "n_draws": 0,
     "step_size": 0.0,
     "line_search_tol": -1.0,
     "variant": "x",

@@ -332,7 +332,7 @@ def losses_of_each(
     InputError
         If the smaller class has one sample.
     """
-    parts = _folds(name, targets, folds, seed)
+    parts = folds_of(name, targets, folds, seed)
     restricted = [bank.take(fit) for fit, _ in parts]
     has_labels = are_labels(targets).all()
     losses = np.zeros(bank.n_kernels)
@@ -352,7 +352,7 @@ def losses_of_each(
     return losses, calls, seconds
 
 
-def _folds(name: str, y: Array, k: int, seed: int) -> list[tuple[Rows, Rows]]:
+def folds_of(name: str, y: Array, k: int, seed: int) -> list[tuple[Rows, Rows]]:
     """Return for each of at most `k` folds the samples to fit and those held out.
 
     Labels are stratified.
