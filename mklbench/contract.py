@@ -19,7 +19,7 @@ Beside `solve` the module may say
 - ``SIGNED = True``: kernel weights may be negative.
 - ``CONVEX = False``: it descends on a function that is not convex, and may end in another local
   minimum where the last digits differ, as on another processor.
-- ``SVM = False``: it has an option C, but `dual_coef` is not that of an SVM on the kernel at
+- ``IS_SVM = False``: it has an option C, but `dual_coef` is not that of an SVM on the kernel at
   `weights`.
 - ``OPTIONS_FIRST = True``: it checks its options and labels before it looks at the kernels, as all
   algorithms of this package do, so that a wrong option is refused before there are any.
@@ -73,7 +73,7 @@ class Algorithm:
         `Bank`, `Family` or, for either, `KernelOperator`.
     options : tuple of str
         Names of its parameters after the operator and y.
-    version, regression, exact, signed, convex, svm, options_first, path_option,
+    version, regression, exact, signed, convex, is_svm, options_first, path_option,
     solve_path, matrices, combines_once
         As above; `exact` and the path are those of the module's `solve` alone.
     takes_start : bool
@@ -92,7 +92,7 @@ class Algorithm:
     exact: bool = False
     signed: bool = False
     convex: bool = True
-    svm: bool = True
+    is_svm: bool = True
     options_first: bool = False
     path_option: str | None = None
     solve_path: Callable[..., list[Solution]] | None = None
@@ -148,7 +148,7 @@ def check_options(solve: Callable[..., Any]) -> None:
 # What a module may declare, and of which types.
 _KINDS: Mapping[str, tuple[Any, ...]] = {
     "VERSION": (int,), "NEW_OPTIONS": (tuple, list, Mapping), "REGRESSION": (bool,),
-    "EXACT": (bool,), "SIGNED": (bool,), "CONVEX": (bool,), "SVM": (bool,),
+    "EXACT": (bool,), "SIGNED": (bool,), "CONVEX": (bool,), "IS_SVM": (bool,),
     "OPTIONS_FIRST": (bool,), "PATH_OPTION": (str,), "MATRICES": (float, int),
     "COMBINES_ONCE": (bool,), "solve_path": (Callable,),
 }  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 
 from mklbench.contract import Solver, algorithm_of, named
 from mklbench.errors import InputError
@@ -240,7 +241,10 @@ def _decision(solution: Solution, outputs_of: Callable[[Solution], Array]) -> Ar
     if solution.members is None:
         return outputs_of(solution) + solution.intercept
     values = np.array([_decision(member, outputs_of) for member in solution.members])
-    return vote(values) if solution.vote else values.mean(axis=0)
+    if solution.gates is None:
+        return vote(values) if solution.vote else values.mean(axis=0)
+    scores = np.array([_decision(gate, outputs_of) for gate in solution.gates])
+    return (softmax(scores, axis=0) * values).sum(axis=0) + solution.intercept
 
 
 def vote(values: Array) -> Array:

@@ -179,9 +179,10 @@ def _kept_kernels(operator: KernelOperator, solutions: Sequence[Solution]) -> In
 
 
 def single_machines(solutions: Sequence[Solution]) -> Iterator[Solution]:
-    """Yield the single machines of solutions, which may be ensembles of ensembles."""
+    """Yield the single machines of solutions, of ensembles those of their members and gates."""
     for solution in solutions:
-        yield from [solution] if solution.members is None else single_machines(solution.members)
+        parts = (*(solution.members or ()), *(solution.gates or ()))
+        yield from single_machines(parts) if parts else [solution]
 
 
 def _in_use(vectors: Sequence[Array]) -> Indices:
@@ -192,11 +193,9 @@ def _in_use(vectors: Sequence[Array]) -> Indices:
 
 def _reduced(solution: Solution, rows: Indices, kernels: Indices | None) -> Solution:
     """Return a solution on the samples `rows` and the `kernels`, all of them if None."""
-    members = solution.members
     return replace(
-        solution,
+        solution.with_parts(lambda part: _reduced(part, rows, kernels)),
         weights=solution.weights if kernels is None else solution.weights[kernels],
         dual_coef=solution.dual_coef[rows],
         history=[],
-        members=None if members is None else tuple(_reduced(m, rows, kernels) for m in members),
     )

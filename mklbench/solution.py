@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,6 +97,10 @@ class Solution(KernelMachine):
         The machines of an ensemble, each a solution on the same operator; None for a single
         machine. The decision function of an ensemble is the mean of theirs, or what they vote; its
         own `weights`, `dual_coef` and `intercept` are the means of theirs.
+    gates : tuple of Solution or None, default=None
+        Machines, one a member, that weight the members sample by sample, as in localized MKL: the
+        decision function is sum_m eta_m(z) f_m(z) + b, eta(z) the softmax of the gates' values and
+        b the `intercept` of the ensemble. None where all members count alike.
     vote : bool, default=False
         Whether the members of an ensemble vote: the decision value is the mean of the signs of
         theirs, ties broken by their mean.
@@ -130,6 +134,7 @@ class Solution(KernelMachine):
     thetas: NDArray[np.float64] | None = None
     degree: int = 1
     members: tuple[Solution, ...] | None = None
+    gates: tuple[Solution, ...] | None = None
     vote: bool = False
     expansion: NDArray[np.float64] | None = None
     family_gap: float | None = None
@@ -139,6 +144,15 @@ class Solution(KernelMachine):
     def is_on_samples(self) -> bool:
         """Whether it looks at new samples themselves, not at the kernel at `weights` alone."""
         return any(found is not None for found in (self.thetas, self.expansion, self.model))
+
+    def with_parts(self, change: Callable[[Solution], Solution]) -> Solution:
+        """Return it with its members and gates changed, where it has any."""
+        parts = {
+            name: tuple(map(change, found))
+            for name in ("members", "gates")
+            if (found := getattr(self, name)) is not None
+        }
+        return replace(self, **parts)
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -40,7 +40,7 @@ VERSION = 1
 # The Gram matrix, its factor with and without pivots, and what a Newton step holds, at rank n.
 MATRICES = 5.0
 COMBINES_ONCE = True
-SVM = False
+IS_SVM = False
 # `solve_path` factorises once for several values of this option.
 PATH_OPTION = "C"
 

@@ -103,8 +103,8 @@ def on_all_rows(solution: Solution, rows: Rows, n: int) -> Solution:
     """Return a solution on some of n samples as one on all, with coefficients 0 for the others."""
     dual_coef = np.zeros(n)
     dual_coef[rows] = solution.dual_coef
-    members = solution.members and tuple(on_all_rows(m, rows, n) for m in solution.members)
-    return replace(solution, dual_coef=dual_coef, members=members)
+    with_parts = solution.with_parts(lambda part: on_all_rows(part, rows, n))
+    return replace(with_parts, dual_coef=dual_coef)
 
 
 class WithoutSampleWeight:

@@ -91,7 +91,7 @@ class _Case:
     def is_svm(self) -> bool:
         """Whether the coefficients are those of an SVM for classes."""
         declared = self.algorithm
-        return declared.svm and "C" in declared.options and not self.is_regression
+        return declared.is_svm and "C" in declared.options and not self.is_regression
 
 
 def _dense_outputs(operator: KernelOperator, machine: Solution) -> Array:
@@ -291,9 +291,7 @@ def _prediction(case: _Case) -> None:
     X, y = _problem()
     for responses in [y, X[:, 0] + np.sin(X[:, 1])] if case.is_regression else [y]:
         operator, solution = case.build(X), case(X, responses)
-        machines = solution.members or (solution,)
-        values = np.array([_dense_outputs(operator, m) + m.intercept for m in machines])
-        dense = multiclass.vote(values) if solution.vote else values.mean(axis=0)
+        dense = multiclass.decision_values([solution], partial(_dense_outputs, operator))
         agree(
             f"the decision function of {case.name}",
             multiclass.decision_function(operator, [solution], X), dense,
