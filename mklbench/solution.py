@@ -147,7 +147,7 @@ class Solution(KernelMachine):
 
     def with_parts(self, change: Callable[[Solution], Solution]) -> Solution:
         """Return it with its members and gates changed, where it has any."""
-        parts = {
+        parts: dict[str, Any] = {
             name: tuple(map(change, found))
             for name in ("members", "gates")
             if (found := getattr(self, name)) is not None
