@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from mklbench.data.splits import folds
 from mklbench.errors import InputError
 from mklbench.experiments.responses import Responses
 from mklbench.experiments.search import held_out_decisions
-from mklbench.kernels import feature_gaussians, product_gaussians
+from mklbench.kernels import Family, feature_gaussians, product_gaussians
 from mklbench.prediction import DecisionFunction
 
 
@@ -25,7 +26,12 @@ def test_the_decision_function_is_scikit_learns_also_after_pickling() -> None:
     X, y = random_problem(80)
     Z = random_problem(20, seed=5)[0]
     importance = np.linspace(0.5, 2.0, 80)
-    options = {"learning_rate": 0.2, "max_iter": 10, "max_leaf_nodes": 4, "min_samples_leaf": 5}
+    options: dict[str, Any] = {
+        "learning_rate": 0.2,
+        "max_iter": 10,
+        "max_leaf_nodes": 4,
+        "min_samples_leaf": 5,
+    }
     family = product_gaussians(X)
     solution = hist_gradient_boosting.solve(
         family, y, 0.3, class_weight={-1: 2.0, 1: 1.0}, sample_weight=importance, **options
@@ -59,4 +65,4 @@ def test_held_out_samples_of_several_classes() -> None:
 def test_a_bank_is_refused_with_the_kernel_to_choose() -> None:
     X, y = random_problem(40)
     with pytest.raises(InputError, match="choose kernel=product"):
-        hist_gradient_boosting.solve(feature_gaussians(X), y)
+        hist_gradient_boosting.solve(cast(Family, feature_gaussians(X)), y)

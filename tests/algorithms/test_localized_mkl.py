@@ -17,6 +17,7 @@ from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, linear_features
 from mklbench.libsvm import SVM
 from mklbench.prediction import DecisionFunction
+from mklbench.solution import Solution
 
 # The first column says which of the other two tells the label.
 N_COLUMNS = 3
@@ -83,7 +84,7 @@ def test_where_each_region_has_a_view_of_its_own_gating_wins() -> None:
     Z, truth = two_regions(2000, seed=1)
     bank = linear_features(X)
 
-    def accuracy(solution: object) -> float:
+    def accuracy(solution: Solution) -> float:
         return float((multiclass.decision_function(bank, [solution], Z) * truth > 0).mean())
 
     best = max(accuracy(uniform.solve(bank, y, C)) for C in (0.1, 1.0, 10.0, 100.0))
