@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
 import numpy as np
@@ -52,20 +51,19 @@ class ProductLines(CoordinateSearch):
 
     def __init__(self, rough: RoughFamily, X: Single, a: Array) -> None:
         super().__init__(rough, X.shape[1], a)
-        self._features = [_feature(x) for x in np.ascontiguousarray(X.T)]
-        n, single = len(a), a.astype(np.float32)
+        self._features = [_Feature(x) for x in np.ascontiguousarray(X.T)]
+        self.begin(self.theta.copy())
+
+    def begin(self, theta: Array) -> None:
+        self.theta[:] = 0.0
+        n, single = len(self._a), self._a.astype(np.float32)
         # Blocks of rows, each with its own columns and all later ones: later ones count twice.
-        self._blocks = []
+        self._blocks: list[_Block] = []
         first = 0
         while first < n:
             end = min(n, first + max(1, _PAIRS_AT_ONCE // (n - first)))
             self._blocks.append(_Block(first, end, single))
             first = end
-
-    def begin(self, theta: Array) -> None:
-        self.theta[:] = 0.0
-        for block in self._blocks:
-            block.clear()
         for m in np.flatnonzero(theta):
             self.move(int(m), float(theta[m]))
 
@@ -100,10 +98,6 @@ class _Block:
         self._values = np.empty_like(self._coefficients)
         self._known = False
 
-    def clear(self) -> None:
-        self._exponents[:] = 0.0
-        self._known = False
-
     def move(self, feature: _Feature, change: np.float32) -> None:
         squares = feature.squares(self.first, len(self._exponents))
         self._exponents += np.multiply(squares, change, out=squares)
@@ -112,8 +106,7 @@ class _Block:
     def values(self) -> Single:
         """Return W at the current theta."""
         if not self._known:
-            np.negative(self._exponents, out=self._values)
-            exp_in_place(self._values)
+            exp_in_place(np.negative(self._exponents, out=self._values))
             self._values *= self._coefficients
             self._known = True
         return self._values
@@ -128,65 +121,43 @@ class _Block:
         return W
 
 
-class _Feature(ABC):
-    """One feature of the samples."""
+class _Feature:
+    """One feature of the samples: of few values, or rounded, so that each u is in a bin."""
 
     def __init__(self, x: Single) -> None:
         self._x = x
         self.reach = float(x.max() - x.min())
+        values, which = np.unique(x, return_inverse=True)
+        self._has_few = len(values) <= _FEW_VALUES
+        if self._has_few:
+            self._codes = np.eye(len(values), dtype=np.float32)[which]
+            self._squares = np.square(np.subtract.outer(values, values)).ravel()
+        else:
+            width = self.reach / (_N_BINS - 1)
+            self._codes = np.rint((x - x.min()) * ((_N_BINS - 1) / self.reach)).astype(np.int16)
+            self._squares = np.square(np.arange(_N_BINS) * width).astype(np.float32)
 
     def squares(self, first: int, count: int) -> Single:
         """Return u^2 (count, n - first) of `count` samples from the `first` on and all later."""
         u = self._x[first : first + count, None] - self._x[first:]
         return np.square(u, out=u)
 
-    @abstractmethod
     def sums(self, pairs: Iterable[tuple[int, Single]]) -> tuple[Single, Array]:
         """Return different u^2 (k,), and the sums (k,) of W over the pairs of each.
 
         The blocks of `pairs` are the number of the first row and W.
         """
-
-
-class _FewValues(_Feature):
-    """One of few different values: of each pair of these u^2 is told from the others."""
-
-    def __init__(self, x: Single, values: Single, which: NDArray[np.intp]) -> None:
-        super().__init__(x)
-        self._indicators = np.eye(len(values), dtype=np.float32)[which]
-        self._squares = np.square(np.subtract.outer(values, values)).ravel()
-
-    def sums(self, pairs: Iterable[tuple[int, Single]]) -> tuple[Single, Array]:
         total = np.zeros(len(self._squares))
         for first, W in pairs:
-            rows = self._indicators[first : first + len(W)]
-            total += (rows.T @ (W @ self._indicators[first:])).ravel()
-        return self._squares, total
-
-
-class _ManyValues(_Feature):
-    """One of many values, rounded: each u is in a bin."""
-
-    def __init__(self, x: Single) -> None:
-        super().__init__(x)
-        self._codes = np.rint((x - x.min()) * ((_N_BINS - 1) / self.reach)).astype(np.int16)
-        self._width = self.reach / (_N_BINS - 1)
-
-    def sums(self, pairs: Iterable[tuple[int, Single]]) -> tuple[Single, Array]:
-        total = np.zeros(_N_BINS)
-        for first, W in pairs:
-            bins = self._codes[first : first + len(W), None] - self._codes[first:]
-            np.abs(bins, out=bins)
-            total += np.bincount(bins.ravel(), W.ravel(), _N_BINS)
+            rows, later = self._codes[first : first + len(W)], self._codes[first:]
+            if self._has_few:
+                total += (rows.T @ (W @ later)).ravel()
+            else:
+                bins = rows[:, None] - later
+                np.abs(bins, out=bins)
+                total += np.bincount(bins.ravel(), W.ravel(), _N_BINS)
         used = np.flatnonzero(total)
-        return np.square(used * self._width).astype(np.float32), total[used]
-
-
-def _feature(x: Single) -> _Feature:
-    values, which = np.unique(x, return_inverse=True)
-    if len(values) <= _FEW_VALUES:
-        return _FewValues(x, values, which)
-    return _ManyValues(x)
+        return self._squares[used], total[used]
 
 
 # Where a feature has its largest parameter, samples that differ in it have a kernel below exp(-20),
@@ -250,72 +221,41 @@ class IndicatorLines(CoordinateSearch):
         random = np.random.default_rng(0)
         keys = random.integers(2**64, size=(X.shape[1], 1), dtype=np.uint64)
         self._keys = np.where(has.T, keys, np.uint64(0))
-        self.begin(self.theta)
 
     def begin(self, theta: Array) -> None:
         """Set each parameter to the end of the box at which e_m is nearer to that of `theta`."""
-        is_used = theta * self._squares > np.log(2.0)
-        self.theta[:] = np.where(is_used, self._upper, 0.0)
-        self._place(self._keys[is_used].sum(axis=0, dtype=np.uint64))
-
-    def along(self, m: int, values: Array) -> Array:
-        if self.theta[m]:
-            used, unused = self._form, self._without(m)
-        else:
-            used, unused = float(self._with_each()[m]), self._form
-        shares = np.exp(-self._squares[m] * values)
-        return shares * unused + (1.0 - shares) * used
-
-    def move(self, m: int, value: float) -> None:
-        """Set parameter `m` to the end of the box that is nearer to `value`, as `begin` does."""
-        if (value * self._squares[m] > np.log(2.0)) != bool(self.theta[m]):
-            self._flip(m)
+        self.theta[:] = np.where(theta * self._squares > np.log(2.0), self._upper, 0.0)
 
     def sweep(self, order: NDArray[np.intp], grid: Array) -> float:
         """Do as `CoordinateSearch.sweep`, at the ends of the box alone, where the best are."""
-        while (flipped := self._first_to_grow(order)) is not None:
-            self._flip(int(order[flipped]))
-            order = order[flipped + 1 :]
-        return self._form
+        codes = self._keys[self.theta > 0].sum(axis=0, dtype=np.uint64)
+        form, with_each = self._forms(codes)
+        for m in order.tolist():
+            is_used = self.theta[m] > 0
+            changed = codes - self._keys[m] if is_used else codes + self._keys[m]
+            other = self._form(changed) if is_used else with_each[m]
+            if other > form * (1.0 + _ROUNDING):
+                self.theta[m] = 0.0 if is_used else self._upper[m]
+                codes = changed
+                form, with_each = self._forms(codes)
+        return form
 
-    def _first_to_grow(self, order: NDArray[np.intp]) -> int | None:
-        """Return the place in `order` of the first feature with whose flip the form grows."""
-        least = self._form * (1.0 + _ROUNDING)
-        is_used, grows = self.theta[order] > 0, self._with_each()[order] > least
-        for place in np.flatnonzero(is_used | grows).tolist():
-            if not is_used[place] or self._without(int(order[place])) > least:
-                return int(place)
-        return None
-
-    def _flip(self, m: int) -> None:
-        """Put feature `m` into the set, or take it out."""
-        codes = self._codes
-        self._place(codes - self._keys[m] if self.theta[m] else codes + self._keys[m])
-        self.theta[m] = 0.0 if self.theta[m] else self._upper[m]
-
-    def _place(self, codes: NDArray[np.uint64]) -> None:
-        """Sort the samples into the cells of `codes` (n,)."""
-        self._codes = codes
-        self._order, self._firsts = _cells(codes)
-        self._sums = np.add.reduceat(self._a[self._order], self._firsts)
-        self._form = float(self._sums @ self._sums)
-
-    def _with_each(self) -> Array:
-        """Return the forms (M,) with each feature in the set as well: a cell parts in two."""
-        ends = np.append(self._firsts, len(self._order))
-        shape = len(self._firsts), len(self._order)
-        in_cells = csr_array((self._a[self._order], self._order, ends), shape=shape)
-        parts = in_cells @ self._has
-        others = self._sums[:, None] - parts
-        forms: Array = np.einsum("cm,cm->m", parts, parts)
-        forms += np.einsum("cm,cm->m", others, others)
-        return forms
-
-    def _without(self, m: int) -> float:
-        """Return the form without feature `m` of the set: cells join."""
-        order, firsts = _cells(self._codes - self._keys[m])
+    def _form(self, codes: NDArray[np.uint64]) -> float:
+        """Return the form of the cells that `codes` (n,) tell apart."""
+        order, firsts = _cells(codes)
         sums = np.add.reduceat(self._a[order], firsts)
         return float(sums @ sums)
+
+    def _forms(self, codes: NDArray[np.uint64]) -> tuple[float, Array]:
+        """Return it, and those (M,) with each feature in the set as well: a cell parts in two."""
+        order, firsts = _cells(codes)
+        a = self._a[order]
+        sums = np.add.reduceat(a, firsts)
+        shape = len(firsts), len(order)
+        parts = csr_array((a, order, np.append(firsts, len(order))), shape=shape) @ self._has
+        others = sums[:, None] - parts
+        forms = np.einsum("cm,cm->m", parts, parts) + np.einsum("cm,cm->m", others, others)
+        return float(sums @ sums), forms
 
 
 def _cells(codes: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -1,4 +1,4 @@
-"""The quadratic form of a product of Gaussians on indicators, from one set to the next."""
+"""Sweeps over products of Gaussians on indicators, from one set of features to the next."""
 
 from __future__ import annotations
 
@@ -24,37 +24,20 @@ def indicators(
 
 @given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 6))
 @settings(max_examples=60, deadline=None)
-def test_is_the_form_at_each_value(seed: int, n: int, d: int) -> None:
+def test_sweeps_end_where_no_value_of_a_parameter_is_better(seed: int, n: int, d: int) -> None:
     rng = np.random.default_rng(seed)
     family, a = indicators(rng, n, d)
     lines = family.single_precision().lines(a)
     assert isinstance(lines, IndicatorLines)
-    theta = np.where(rng.uniform(size=d) < 0.5, 30.0, 0.0)
-    lines.begin(theta)
-    for m in rng.integers(d, size=4 * d).tolist():
-        found, expected = lines.along(m, VALUES), exact(family, lines.theta, m, a)
-        np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(a).sum() ** 2)
-        lines.move(m, float(VALUES[found.argmax()]))
-        # The best value is an end of the box, so nothing is lost where only those are taken.
-        form = float(a @ family.gram(lines.theta) @ a)
-        assert form >= max(expected) - 1e-7 * np.abs(a).sum() ** 2
-
-
-@given(st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
-def test_moves_lead_where_begin_does(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    family, a = indicators(rng, 40, 5)
-    theta = rng.choice([0.0, 1e-3, 0.1, 30.0], 5)
-    begun, moved = family.single_precision().lines(a), family.single_precision().lines(a)
-    begun.begin(theta)
-    for m in rng.integers(5, size=20).tolist():
-        moved.move(m, float(rng.choice(VALUES)))
-    for m in range(5):
-        moved.move(m, float(theta[m]))
-    np.testing.assert_array_equal(moved.theta, begun.theta)
-    for m in range(5):
-        np.testing.assert_array_equal(moved.along(m, VALUES), begun.along(m, VALUES))
+    lines.begin(rng.choice([0.0, 1e-3, 0.1, 30.0], d))
+    assert set(lines.theta) <= {0.0, 30.0}
+    grid, before, reached = np.repeat(VALUES[:, None], d, axis=1), -np.inf, 0.0
+    while before < reached:
+        before, reached = reached, lines.sweep(rng.permutation(d), grid)
+    assert reached == pytest.approx(float(a @ family.gram(lines.theta) @ a))
+    for m in range(d):
+        best = max(exact(family, lines.theta, m, a))
+        assert best <= reached + 1e-7 * np.abs(a).sum() ** 2
 
 
 @given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 8))
