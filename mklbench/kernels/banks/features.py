@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import blas
 
 from mklbench.kernels.banks.dense import DenseBank
@@ -61,98 +60,25 @@ _FEATURES_AT_ONCE = 256
 _LARGEST = 1e15
 
 
-class FeatureFactors:
-    """The factors of every kernel function on every single feature, and the operations on them.
+def _factors_of(X: Array, functions: Sequence[KernelFunction]) -> tuple[Array, list[Array]]:
+    """Return the factors of functions on every feature: B_j' (r_j, n), stacked, and the cores."""
+    bases, cores = [], []
+    for column in X.T:
+        values, inverse = np.unique(column, return_inverse=True)
+        basis = basis_of(values, functions) or on_values(values)
+        on_nodes = np.array(list(matrices(functions, basis.nodes, basis.nodes)))
+        rows = basis(values[:, None])
+        if len(functions) < _SEVERAL or basis.rank > _MANY_NODES:
+            directions = _directions(on_nodes)
+            rows, on_nodes = rows @ directions, directions.T @ on_nodes @ directions
+        bases.append(rows[inverse].T)
+        cores.append(on_nodes)
+    return np.vstack(bases), cores
 
-    Kernel m = j * k + i is function i of k on feature j.
 
-    Parameters
-    ----------
-    bases : ndarray of shape (R, n)
-        The transposes B_j', one below the other.
-    cores : sequence of ndarray, each of shape (k, r_j, r_j)
-        The cores of all functions on each feature.
-    """
-
-    def __init__(self, bases: Array, cores: Sequence[Array]) -> None:
-        self._bases, self._cores = bases, tuple(cores)
-        ends = np.cumsum([0, *(core.shape[1] for core in cores)]).tolist()
-        self._rows = [slice(start, stop) for start, stop in pairwise(ends)]
-
-    @classmethod
-    def of(cls, X: Array, functions: Sequence[KernelFunction]) -> FeatureFactors:
-        """Return the factors of `functions` on the features of `X` (n, d)."""
-        bases, cores = [], []
-        for column in X.T:
-            values, inverse = np.unique(column, return_inverse=True)
-            basis = basis_of(values, functions) or on_values(values)
-            on_nodes = np.array(list(matrices(functions, basis.nodes, basis.nodes)))
-            rows = basis(values[:, None])
-            if len(functions) < _SEVERAL or basis.rank > _MANY_NODES:
-                directions = _directions(on_nodes)
-                rows, on_nodes = rows @ directions, directions.T @ on_nodes @ directions
-            bases.append(rows[inverse].T)
-            cores.append(on_nodes)
-        return cls(np.vstack(bases), cores)
-
-    def take(self, rows: NDArray[np.intp]) -> FeatureFactors:
-        """Return the factors on the samples `rows` only; the cores are shared."""
-        return FeatureFactors(np.take(self._bases, rows, axis=1), self._cores)
-
-    def centred(self) -> FeatureFactors:
-        """Return the factors of H K_m H, H = I - 1 1'/n: those with the bases H B_j."""
-        means = self._bases.mean(axis=1, keepdims=True)
-        return FeatureFactors(self._bases - means, self._cores)
-
-    def quadratic_forms(self, a: Array) -> Array:
-        """Return a' K_m a (M,) for `a` (n,)."""
-        t = self._bases @ a
-        pairs = zip(self._cores, self._rows, strict=True)
-        return np.concatenate([cores @ t[own] @ t[own] for cores, own in pairs])
-
-    def products(self, a: Array, kernels: Indices) -> Array:
-        """Return the rows K_m a (k, n) for the indices `kernels` (k,)."""
-        rows = np.empty((len(kernels), len(a)))
-        for row, m in zip(rows, kernels.tolist(), strict=True):
-            j, k = divmod(m, len(self._cores[0]))
-            basis = self._bases[self._rows[j]]
-            np.dot(self._cores[j][k] @ (basis @ a), basis, out=row)
-        return rows
-
-    def combine(self, weights: Array, out: Array) -> None:
-        """Write sum_m weights_m K_m into `out` (n, n)."""
-        right, left = [self._bases[:0]], [self._bases[:0]]
-        by_feature = weights.reshape(len(self._cores), -1)
-        for own, cores, some in zip(self._rows, self._cores, by_feature, strict=True):
-            if some.any():
-                right.append(self._bases[own])
-                left.append(np.tensordot(some, cores, 1) @ right[-1])
-        A, B = np.vstack(left), np.vstack(right)
-        for start in range(0, len(out), _ROWS):
-            stop = min(start + _ROWS, len(out))
-            write_rows(A[:, start:stop].T @ B[:, :stop], start, out)
-
-    def inner_products_with(self, K: Array) -> Array:
-        """Return <K_m, K>_F (M,) for a symmetric matrix `K` (n, n)."""
-        images = self._bases @ K
-        return np.concatenate(
-            [
-                np.tensordot(cores, images[own] @ self._bases[own].T, 2)
-                for cores, own in zip(self._cores, self._rows, strict=True)
-            ]
-        )
-
-    def inner_products(self) -> Array:
-        """Return <K_m, K_l>_F (M, M)."""
-        d, k = len(self._cores), len(self._cores[0])
-        products = np.empty((d, k, d, k))
-        for i, own in enumerate(self._rows):
-            for j, other in enumerate(self._rows[: i + 1]):
-                between = self._bases[own] @ self._bases[other].T
-                projected = between @ self._cores[j] @ between.T
-                products[i, :, j] = np.tensordot(self._cores[i], projected, ((1, 2), (1, 2)))
-                products[j, :, i] = products[i, :, j].T
-        return products.reshape(d * k, d * k)
+def _by_feature(stacked: Array, cores: Sequence[Array]) -> list[Array]:
+    """Return the rows (r_j, ...) of each feature of what has R rows for all of them."""
+    return np.split(stacked, np.cumsum([core.shape[1] for core in cores])[:-1])
 
 
 def _directions(cores: Array) -> Array:
@@ -214,15 +140,33 @@ class FeatureBank(Bank):
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
-        self._factors.combine(self._check_weights(d), combined)
+        bases, cores = self._factors
+        weights = self._check_weights(d).reshape(len(cores), -1)
+        right, left = [bases[:0]], [bases[:0]]
+        for basis, core, own in zip(_by_feature(bases, cores), cores, weights, strict=True):
+            if own.any():
+                right.append(basis)
+                left.append(np.tensordot(own, core, 1) @ basis)
+        A, B = np.vstack(left), np.vstack(right)
+        for start in range(0, len(combined), _ROWS):
+            stop = start + _ROWS
+            write_rows(A[:, start:stop].T @ B[:, :stop], start, combined)
         return combined
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
-        return self._factors.quadratic_forms(self._check_coefficients(a))
+        bases, cores = self._factors
+        t = _by_feature(bases @ self._check_coefficients(a), cores)
+        return np.concatenate([core @ own @ own for core, own in zip(cores, t, strict=True)])
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
-        chosen = self._check_kernels(kernels)
-        return self._factors.products(self._check_coefficients(a), chosen)
+        chosen, vector = self._check_kernels(kernels), self._check_coefficients(a)
+        bases, cores = self._factors
+        each = _by_feature(bases, cores)
+        rows = np.empty((len(chosen), len(vector)))
+        for row, m in zip(rows, chosen.tolist(), strict=True):
+            j, k = divmod(m, len(self._functions))
+            np.dot(cores[j][k] @ (each[j] @ vector), each[j], out=row)
+        return rows
 
     def traces(self) -> Array:
         columns = self._X.T[:, :, None]
@@ -235,10 +179,26 @@ class FeatureBank(Bank):
         )
 
     def inner_products_with(self, K: Array) -> Array:
-        return self._factors.inner_products_with(K)
+        bases, cores = self._factors
+        images = _by_feature(bases @ K, cores)
+        each = zip(cores, images, _by_feature(bases, cores), strict=True)
+        return np.concatenate(
+            [np.tensordot(core, image @ basis.T, 2) for core, image, basis in each]
+        )
 
     def inner_products(self, *, centred: bool = False) -> Array:
-        return (self._factors.centred() if centred else self._factors).inner_products()
+        bases, cores = self._factors
+        if centred:  # H K_m H has the basis H B_j
+            bases = bases - bases.mean(axis=1, keepdims=True)
+        each, d, k = _by_feature(bases, cores), len(cores), len(self._functions)
+        products = np.empty((d, k, d, k))
+        for i, basis in enumerate(each):
+            for j, other in enumerate(each[: i + 1]):
+                between = basis @ other.T
+                projected = between @ cores[j] @ between.T
+                products[i, :, j] = np.tensordot(cores[i], projected, ((1, 2), (1, 2)))
+                products[j, :, i] = products[i, :, j].T
+        return products.reshape(d * k, d * k)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         d = self._check_weights(weights)
@@ -265,7 +225,8 @@ class FeatureBank(Bank):
         taken._bind(self._X[indices])
         # Of few samples the cores are those of the whole bank, whatever it was asked before.
         if self.n_samples < MANY or "_factors" in vars(self):
-            taken._factors = self._factors.take(indices)
+            bases, cores = self._factors
+            taken._factors = np.take(bases, indices, axis=1), cores
         return taken
 
     def _bind(self, X: Array) -> None:
@@ -274,9 +235,9 @@ class FeatureBank(Bank):
         self.features = tuple(j for j in range(X.shape[1]) for _ in self._functions)
 
     @cached_property
-    def _factors(self) -> FeatureFactors:
+    def _factors(self) -> tuple[Array, list[Array]]:
         """The factors, made when first asked for: rows of others may be all that is needed."""
-        return FeatureFactors.of(self._X, self._functions)
+        return _factors_of(self._X, self._functions)
 
 
 class LinearBank(Bank):

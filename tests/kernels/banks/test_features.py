@@ -10,7 +10,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from mklbench.kernels import FeatureBank, Gaussian, Polynomial
-from mklbench.kernels.banks.features import FeatureFactors
 from mklbench.kernels.builders.named import simplemkl_functions
 from mklbench.kernels.functions import KernelFunction
 from mklbench.kernels.row_factors import between, interpolation, n_nodes
@@ -32,11 +31,10 @@ def test_the_diagonal_of_a_kernel_function(function: KernelFunction, d: int) -> 
 
 
 def largest_error(X: np.ndarray, functions: list[KernelFunction]) -> float:
-    factors, worst, out = FeatureFactors.of(X, functions), 0.0, np.empty((len(X), len(X)))
+    bank, worst = FeatureBank(X, functions), 0.0
     for unit, function in zip(np.eye(len(functions)), functions, strict=True):
-        factors.combine(unit, out)
         gram = function(X, X)
-        worst = max(worst, float(np.abs(out - gram).max() / gram.max()))
+        worst = max(worst, float(np.abs(bank.combine(unit) - gram).max() / gram.max()))
     return worst
 
 
@@ -63,7 +61,7 @@ def test_a_kernel_that_is_not_smooth_has_a_node_for_each_value() -> None:
 def test_the_factors_have_few_columns() -> None:
     X = samples(400, 3)
     X[:, 1] = np.round(X[:, 1] > 0)
-    ranks = [cores.shape[1] for cores in FeatureFactors.of(X, GAUSSIANS)._cores]
+    ranks = [cores.shape[1] for cores in FeatureBank(X, GAUSSIANS)._factors[1]]
     assert ranks[1] == 2
     assert max(ranks) < 40
 
