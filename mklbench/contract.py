@@ -198,6 +198,7 @@ def _default(parameter: inspect.Parameter | None) -> Any:
     return None if has_none else parameter.default  # type: ignore[union-attr]
 
 
+@cache
 def _parameters(function: Any) -> Parameters:
     """Return what a function is called with; nothing if that is not known."""
     try:

@@ -13,6 +13,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from mklbench import scoring
+from mklbench.config.schemas import TABLE_SCORERS
 
 OF_CLASSES = ("accuracy", "balanced_accuracy", "f1_macro", "f1_micro", "neg_log_loss",
               "neg_brier_score", "roc_auc_ovr", "average_precision")  # fmt: skip
@@ -64,3 +65,7 @@ def test_probabilities_are_those_of_scikit_learns_calibration(n_classes: int) ->
 
 def test_what_has_no_value_is_none() -> None:
     assert scoring.score("roc_auc", np.zeros(4, int), np.arange(4.0), 2) is None
+
+
+def test_scorers_of_tables_are_known_without_scikit_learn() -> None:
+    assert set(TABLE_SCORERS) <= set(scoring.names())

@@ -63,7 +63,8 @@ def _put_together(overrides: Sequence[str]) -> dict[str, Any] | None:
             config["split"][name] = published.get(reference[1], reference[2])
             if config["split"][name] is None:
                 return None
-    return None if any(mark in str(config) for mark in ("${", "???")) else config
+    text = str(config)
+    return None if "${" in text or "???" in text else config
 
 
 @lru_cache(maxsize=4096)
@@ -88,13 +89,13 @@ def _chosen(chosen: dict[str, str]) -> dict[str, Any] | None:
     of several the last does, and `chosen` wins over any of them.
     """
     wanted = dict(chosen)
-    root = _content(resources.configs() / f"{ROOT}.yaml")
+    root = _content(f"{ROOT}.yaml")
+    assert root is not None
     groups: dict[str, Any] = {"metrics": []}
     for group, default in reversed([item for item in root["defaults"] if item[0] in GROUPS]):
-        path = resources.configs() / group / f"{wanted.pop(group, default)}.yaml"
-        if not path.is_file():
+        content = _content(f"{group}/{wanted.pop(group, default)}.yaml")
+        if content is None:
             return None
-        content = _content(path)
         for key, value in content["defaults"]:
             chooses = _CHOOSES.fullmatch(key)
             if chooses is None or chooses[1] in groups:
@@ -122,8 +123,11 @@ def _change(config: dict[str, Any], override: Override) -> bool:
 
 
 @cache
-def _content(path: Path) -> dict[str, Any]:
-    """Return the defaults of a file as pairs, and the rest of it as JSON."""
+def _content(name: str) -> dict[str, Any] | None:
+    """Return the defaults of a file as pairs, and the rest of it as JSON; None if there is none."""
+    path = resources.configs() / name
+    if not path.is_file():
+        return None
     rest = resources.read_yaml(path)
     defaults = [item for item in rest.pop("defaults", []) if item != "_self_"]
     pairs = [pair for item in defaults for pair in item.items()]

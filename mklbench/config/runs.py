@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
+from functools import lru_cache
 from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
@@ -22,7 +23,7 @@ from mklbench.config.schemas import (
 )
 from mklbench.errors import InputError, first_line, hint
 from mklbench.grids import first_values
-from mklbench.reader import read
+from mklbench.reader import T, read
 
 
 def by_key(overrides: Iterable[str]) -> dict[str, str]:
@@ -70,7 +71,7 @@ def checked_groups(resolved: dict[str, Any], by_hand: Iterable[str] = ()) -> Run
             raise InputError(f"{group}.name={name} is not accepted: it must be a text.")
     for group in ("algo", "kernel"):
         check_arguments(group, groups[group], arguments(groups[group]))
-    sought = read(SearchConfig, search, OptionWhere(("search",)))
+    sought = _read_group(SearchConfig, "search", json.dumps(search))
     for path, values in sought.grid.items():
         group, _, name = path.partition(".")
         for value in first_values(values):
@@ -88,9 +89,15 @@ def checked_groups(resolved: dict[str, Any], by_hand: Iterable[str] = ()) -> Run
     changed = {f"algo.{name}": value for name, value in fits.items() if algo.get(name) != value}
     if sought.tol is not None:
         check_arguments("algo", algo, {"tol": sought.tol})
-    split = read(SplitConfig, groups["split"], OptionWhere(("split",)))
+    split = _read_group(SplitConfig, "split", json.dumps(groups["split"]))
     metrics = tuple(scorers(groups["metrics"]))
     return RunConfig(algo, kernel, data, split, replace(sought, fits=changed or None), metrics)
+
+
+@lru_cache(maxsize=256)
+def _read_group(kind: type[T], name: str, text: str) -> T:
+    """Read a group from JSON, once for all runs of all tables that share it."""
+    return read(kind, json.loads(text), OptionWhere((name,)))
 
 
 def _take_out(search: dict[str, Any], by_hand: Iterable[str]) -> None:

@@ -184,6 +184,7 @@ def test_a_file_that_is_as_it_is_listed_is_not_checked_line_by_line(
     path.write_text(path.read_text().replace('"n_train": ', '"n_train": 1'))
     write_sums(tmp_path)
     assert len(read_records(path)) == 1
+    assert [len(read_records(path, every)) for every in (2, 3)] == [1, 1]  # this is split 0
     path.write_bytes(path.read_bytes() + b"\n")
     with pytest.warns(DamagedRecordWarning, match="checksum"):
         assert read_records(path) == []

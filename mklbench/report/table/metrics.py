@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from mklbench.config.schemas import TABLE_SCORERS
 from mklbench.experiments.record import Record
 
 # From here on a gap is printed with its power of ten: no digit of it means anything.
@@ -153,6 +154,7 @@ def _seconds(name: str, label: str, field: str, *plus: str, by_ratio: bool = Fal
 METRICS: dict[str, Metric] = _Metrics(
     (metric.name, metric)
     for metric in (
+        *map(_scored, TABLE_SCORERS),
         Metric("accuracy", "accuracy", "%", "accuracy", scale=100.0),
         # A record's own "error" is what went wrong, so the error rate is read from the accuracy.
         Metric("error", "error", "%", "accuracy", scale=-100.0, offset=100.0, lower_is_better=True),
