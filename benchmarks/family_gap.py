@@ -5,7 +5,7 @@ tolerance. Nobody can search all kernels of a family; this says what a search of
 with three times as many ascents, and other random draws, finds at the alpha that a fit ended with:
 the largest excess T - lambda over J, beside the gap that the fit tells, and by what share J falls
 when MKL is solved again with the best of what was found. Fits without an independent search
-(``explore=0``) stand beside those with the default.
+(``n_global_ascents=0``) stand beside those with the default.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 # Sets, the first split of which is taken, with C = 1.
 SETS = ("heart", "ida_ringnorm", "german")
 C, TOL = 1.0, 1e-3
-EXPLORED = (0, 50, 300)
+GLOBAL_ASCENTS = (0, 50, 300)
 # Ascents of the search that looks afterwards, and the kernels of it that join for J.
 _ASCENTS, _JOINING = 1000, 100
 _MKL_TOL = 1e-4
@@ -41,7 +41,7 @@ _ABOUT = (
     f"Products of Gaussians, C = {C:g}, tol = {TOL:g}, the first split. Found beyond is the "
     f"largest excess of a kernel, in units of J, that {_ASCENTS} ascents from other draws find at "
     "the alpha of the fit; J falls by that share when MKL is solved again with the best of them. "
-    "With explore = 0 the gap told is that of the kernels found."
+    "With n_global_ascents = 0 the gap told is that of the kernels found."
 )
 
 
@@ -53,7 +53,7 @@ class Checked:
     ----------
     problem : str
         The set.
-    explore : int
+    n_global_ascents : int
         Ascents of its own independent search.
     objective : float
         J.
@@ -68,7 +68,7 @@ class Checked:
     """
 
     problem: str
-    explore: int
+    n_global_ascents: int
     objective: float
     told: float
     beyond: float
@@ -97,19 +97,19 @@ def run() -> list[Result]:
             one.fall <= TOL,
         )
         for one in checked
-        if one.explore == EXPLORED[-1]
+        if one.n_global_ascents == GLOBAL_ASCENTS[-1]
     ]
 
 
 def _of_set(split: Split) -> Iterator[Checked]:
     family = product_gaussians(split.X, gamma_max=GEHLER_GAMMA_MAX)
-    for explore in EXPLORED:
+    for n_ascents in GLOBAL_ASCENTS:
         start = process_time()
-        solution = ikl.solve(family, split.y, C, tol=TOL, explore=explore)
+        solution = ikl.solve(family, split.y, C, tol=TOL, n_global_ascents=n_ascents)
         seconds = process_time() - start
         gaps = (solution.gap, solution.family_gap or 0.0)
         beyond, fall = _look_again(family, split.y, solution)
-        yield Checked(split.name, explore, solution.objective, max(gaps), beyond, fall, seconds)
+        yield Checked(split.name, n_ascents, solution.objective, max(gaps), beyond, fall, seconds)
 
 
 def _look_again(family: Family, y: Array, solution: Solution) -> tuple[float, float]:
@@ -129,7 +129,7 @@ def _look_again(family: Family, y: Array, solution: Solution) -> tuple[float, fl
 
 _COLUMNS = {
     "set": "{.problem}",
-    "explore": "{.explore}",
+    "n_global_ascents": "{.n_global_ascents}",
     "J": "{.objective:.3f}",
     "gap told": "{.told:.1e}",
     "found beyond": "{.beyond:.1e}",

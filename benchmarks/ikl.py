@@ -124,7 +124,7 @@ def _by_yardstick(split: Split, C: float) -> Learned:
 def _by_ikl(split: Split, C: float, name: str, **options: Any) -> tuple[Learned, Solution]:
     started = process_time()
     # The yardstick has no independent search, and neither has what is compared with it.
-    solution = ikl.solve(_family(split), split.y, C, explore=0, slide=0, **options)
+    solution = ikl.solve(_family(split), split.y, C, n_global_ascents=0, n_joint_steps=0, **options)
     seconds = process_time() - started
     return _learned(split, C, name, solution, seconds), solution
 
@@ -179,8 +179,8 @@ def _table(compared: Sequence[Sequence[Learned]]) -> str:
     )  # fmt: skip
     legend = (
         "IKL on products of Gaussians, gamma in [0, 30]^D, on the first split of each set, by "
-        "`ikl.solve` at its defaults but for `tol`, `explore=0` and `slide=0`: the yardstick has "
-        "neither. `yardstick` is `benchmarks/ikl_prototype.py`; "
+        "`ikl.solve` at its defaults but for `tol`, `n_global_ascents=0` and `n_joint_steps=0`: "
+        "the yardstick has neither. `yardstick` is `benchmarks/ikl_prototype.py`; "
         f"`{AS_LOW}` is `ikl.solve` with `max_iter` so small that its objective has just come "
         "within 1e-3 of the yardstick's, or below. J is computed anew at the weights that were "
         "returned. Seconds "

@@ -51,8 +51,11 @@ class TestAlgorithm:
         assert found.solve_path is qnpkl.solve_path
         assert found.new_options == {"max_evals": None}
         assert algorithm_of(ikl.solve).new_options == {
-            "explore": 0, "slide": 0, "look": None, "multiply": 0,
-        }  # fmt: skip
+            "n_global_ascents": 0,
+            "n_joint_steps": 0,
+            "n_round_ascents": None,
+            "n_product_starts": 0,
+        }
         assert found.options[:2] == ("C", "start")
         assert not found.takes_start  # its start is a name
         assert algorithm_of(mkl.solve).exact

@@ -42,7 +42,7 @@ def test_every_attribute_on_the_page_is_one(page: dict[str, Any]) -> None:
     rows = re.findall(r"^\| (`.+?) \|", PAGE, re.MULTILINE)
     attributes = re.findall(r"`(\w+_)`", " ".join(rows))
     assert len(attributes) == 7
-    small = IKL(samples=0, explore=1, tol=0.1).fit(page["X"].iloc[:60, :3], page["y"][:60])
+    small = IKL(samples=0, n_global_ascents=1, tol=0.1).fit(page["X"].iloc[:60, :3], page["y"][:60])
     for attribute in attributes:
         assert hasattr(small if attribute == "family_gap_" else page["mkl"], attribute)
 

@@ -18,7 +18,7 @@ on the kernels at hand of `mklbench.optim.kernel_columns`:
 3. the largest violators join with weight 0 (multiple pricing), after a decrease of the objective
    in the places of kernels without, and the master is solved again over all weights (totally
    corrective), from the weights before;
-4. in a family, the kernels with weight then slide to where they are better, all together
+4. in a family, the kernels with weight then move to where they are better, all together
    (`mklbench.optim.kernel_search`), and the master is solved on them: without that, kernel
    after kernel is added beside those at hand, and alpha swings.
 
@@ -45,6 +45,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import iterations
 from mklbench.algorithms import mkl, simplemkl
+from mklbench.contract import takes_former_names
 from mklbench.iterations import History
 from mklbench.kernels import Bank, KernelOperator
 from mklbench.optim.kernel_columns import BankColumns, Columns, FamilyColumns, FamilySearches
@@ -60,8 +61,13 @@ VERSION = 2
 MATRICES = 4.5
 EXACT = True
 # What was recorded before there was an independent search, or one from products of kernels, or
-# kernels that slide, was made without.
-NEW_OPTIONS = {"explore": 0, "slide": 0, "look": None, "multiply": 0}
+# kernels that move, was made without.
+NEW_OPTIONS = {
+    "n_global_ascents": 0,
+    "n_joint_steps": 0,
+    "n_round_ascents": None,
+    "n_product_starts": 0,
+}
 
 Array = NDArray[np.float64]
 
@@ -88,6 +94,7 @@ _MASTERS: dict[str, Callable[..., Solution]] = {
 }
 
 
+@takes_former_names
 def solve(
     kernels: KernelOperator,
     y: ArrayLike,
@@ -97,10 +104,10 @@ def solve(
     max_iter: int = 100,
     pricing: int = 12,
     samples: int = 1000,
-    explore: int = 300,
-    slide: int = 8,
-    look: int | None = None,
-    multiply: int = 15,
+    n_global_ascents: int = 300,
+    n_joint_steps: int = 8,
+    n_round_ascents: int | None = None,
+    n_product_starts: int = 15,
     master: str = "mkl",
     start: Mixture | ArrayLike | None = None,
     class_weight: Mapping[int, float] | str | None = None,
@@ -126,7 +133,7 @@ def solve(
         So many random members of the family are looked at before the search in it ends, and
         the best of them are starts, too. The paper has none; without them a search takes a third
         of the time and now and then leaves a sparse kernel unseen, with most parameters 0.
-    explore : int, default=300
+    n_global_ascents : int, default=300
         So many times an independent search ascends, coordinate by coordinate, each time that the
         first one finds nothing more, or that the objective stands still: from random kernels,
         beside those at hand and anywhere, and from the lower end of the box. With 0 there is no
@@ -134,16 +141,16 @@ def solve(
         found is at most `tol`, no more. In a family of one parameter, where all ascents were the
         same, so many values of it are priced. On a bank, where all kernels are priced, it plays no
         part.
-    slide : int, default=8
+    n_joint_steps : int, default=8
         Iterations of a descent in the parameters of all kernels with weight, after a master; it
         rests for a round after one that lowered the objective by little. The independent search
-        then looks about at every round, and twice as many kernels may join at once. With 0 kernels
+        then runs at every round, and twice as many kernels may join at once. With 0 kernels
         stay as they were found, which takes many more rounds. On a bank it plays no part.
-    look : int or None, default=None
-        So many ascents has the independent search at a round. If not given they are a twentieth of
-        `explore`; all of it where every feature has two values: an ascent is quick there, and a
-        search in which hundreds of kernels are used needs many to end.
-    multiply : int, default=15
+    n_round_ascents : int or None, default=None
+        Ascents of the independent search at a round. If not given, a twentieth of
+        `n_global_ascents`; all of it where every feature has two values: an ascent is quick there,
+        and a search in which hundreds of kernels are used needs many to end.
+    n_product_starts : int, default=15
         So many times more does the independent search ascend when the first one finds nothing, from
         the best products of two or three kernels at hand. Where the labels depend on several groups
         of features together, the kernel of all of them is found from those of the groups.
@@ -175,12 +182,14 @@ def solve(
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_count("pricing", pricing)
-    searches = FamilySearches(samples, explore, slide, look, multiply)
+    searches = FamilySearches(
+        samples, n_global_ascents, n_joint_steps, n_round_ascents, n_product_starts
+    )
     check_choice("master", master, _MASTERS)
     problem = Problem.of(y, C, class_weight, sample_weight)
     check_samples(kernels, len(problem.y))
     solve_master = _MASTERS[master]
-    if master == "mkl" and (slide or isinstance(kernels, Bank)):
+    if master == "mkl" and (n_joint_steps or isinstance(kernels, Bank)):
         # Where alpha is not unique, as with samples that are equal, that of an SVM proves little,
         # and so do those of the masters after it.
         solve_master = partial(mkl.solve_master, falls_back=True)
@@ -223,7 +232,7 @@ def _generate(
     master_tol = max(_LOOSEST_MASTER, tightest)
     while True:
         columns.solve_master(master_tol)
-        columns.slide(master_tol)
+        columns.move(master_tol)
         restricted = columns.restricted
         for thorough in (False, True):
             gap = 1.0 - restricted.lower(columns.search(thorough)) / restricted.upper
@@ -237,14 +246,16 @@ def _generate(
             n_kernels=len(restricted.weights),
             n_svm_calls=solver.calls,
         )
-        if gap <= tol and (price := columns.explore()) is not None:
+        if gap <= tol and (price := columns.search_globally()) is not None:
             gap = 1.0 - restricted.lower(price) / restricted.upper
         progress = restricted.objective < lowest * (1.0 - _LEAST_DECREASE)
         failures = 0 if progress else failures + 1
         lowest = min(lowest, restricted.objective)
         if gap <= tol or len(history) == max_iter:
             return
-        if failures == 2 * _PATIENCE or (failures == _PATIENCE and columns.explore() is None):
+        if failures == 2 * _PATIENCE or (
+            failures == _PATIENCE and columns.search_globally() is None
+        ):
             return
         # Kernels leave after a decrease only: where alpha is not unique, as with kernels of low
         # rank, those that just joined with weight 0 may be needed together with the next.
@@ -252,7 +263,9 @@ def _generate(
         extended = columns.extend(excess, pricing, drop=progress)
         if not extended and master_tol <= tightest:
             # The master has not closed the gap among its kernels; others may be missing, too.
-            if columns.explore() is None or not columns.extend(excess, pricing, drop=progress):
+            if columns.search_globally() is None or not columns.extend(
+                excess, pricing, drop=progress
+            ):
                 return
             extended = True
         master_tol = (

@@ -152,7 +152,7 @@ class SearchConfig:
     accuracy of classes and the RMSE of real targets. `tol` takes the place of ``algo.tol`` while
     the cross-validation is done: errors can be told apart before an objective is exact. Null keeps
     that of the config. `fits` maps dotted paths of other options of the algorithm to the values
-    that the fits of the cross-validation have, such as ``algo.explore`` to 0.
+    that the fits of the cross-validation have, such as ``algo.n_global_ascents`` to 0.
     """
 
     name: str = "custom"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from mklbench import grids, multiclass
+from mklbench.contract import takes_former_names
 from mklbench.errors import InputError
 from mklbench.estimators.base import estimator
 from mklbench.estimators.learners import KernelLearner
@@ -201,16 +202,16 @@ class IKL(KernelLearner):
         Maximum number of kernels that join at once.
     samples : int
         Random members of the family looked at before the search ends.
-    explore : int
+    n_global_ascents : int
         Ascents of an independent search, each time that nothing more is found; 0 for no such
         search.
-    slide : int
+    n_joint_steps : int
         Iterations of a descent in the parameters of all kernels with weight, after a master; 0 for
         none.
-    look : int or None
-        Ascents of the independent search at every round. If not given a twentieth of `explore`, or
-        all of it where every feature has two values.
-    multiply : int
+    n_round_ascents : int or None
+        Ascents of the independent search at every round. If not given a twentieth of
+        `n_global_ascents`, or all of it where every feature has two values.
+    n_product_starts : int
         Ascents of the independent search from products of kernels at hand; 0 for none.
     master : str
         "mkl" or "simplemkl".
@@ -226,10 +227,10 @@ class IKL(KernelLearner):
     max_iter: int = 100
     pricing: int = 12
     samples: int = 1000
-    explore: int = 300
-    slide: int = 8
-    look: int | None = None
-    multiply: int = 15
+    n_global_ascents: int = 300
+    n_joint_steps: int = 8
+    n_round_ascents: int | None = None
+    n_product_starts: int = 15
     master: str = "mkl"
     class_weight: ClassWeights = None
     verbose: int = 0
@@ -238,10 +239,13 @@ class IKL(KernelLearner):
     def family_gap_(self) -> float | Array | None:
         """The gap with what an independent search found beyond, a number, or one a class.
 
-        None where no such search was made: on a bank, or with ``explore=0``.
+        None where no such search was made: on a bank, or with ``n_global_ascents=0``.
         """
         gaps = [s.family_gap for s in self.solutions_ if s.family_gap is not None]
         return one_or_all(gaps) if gaps else None
+
+
+IKL.__init__ = takes_former_names(IKL.__init__)  # type: ignore[method-assign]
 
 
 @estimator

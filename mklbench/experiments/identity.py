@@ -17,10 +17,17 @@ from typing import Any
 import mklbench
 from mklbench.config import RunConfig, declared
 from mklbench.config.callables import kernel_versions, new_kernel_options
+from mklbench.contract import FORMER_NAMES
 from mklbench.errors import is_installed
 
 # Raised when the meaning of a record changes: what was measured before is then measured anew.
 PROTOCOL_VERSION = 1
+# Options that were renamed keep the names under which results are recorded.
+_RECORDED_AS = {
+    f"{group}{name}": f"{group}{former}"
+    for former, name in FORMER_NAMES.items()
+    for group in ("", "algo.")
+}
 # The keys of a data config that change what is learned from; its digest stands for the rest.
 _DATA_CHOICES = (
     "name", "noise_features", "drop_constant", "drop_features", "n_features", "scaling", "views",
@@ -59,6 +66,9 @@ def identity_of(
         value = algorithm.default(name) if value is None else value
         if value != old_value:
             identity["algo"][name] = value
+    identity["algo"] = _as_recorded(identity["algo"])
+    for option in identity["search"].keys() & {"grid", "fits"}:
+        identity["search"][option] = _as_recorded(identity["search"][option])
     for name in new_kernel_options(config.kernel):
         if identity["kernel"].get(name) is None:
             identity["kernel"].pop(name, None)
@@ -75,6 +85,10 @@ def identity_of(
     if any(code.values()):
         identity["code"] = code
     return identity
+
+
+def _as_recorded(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {_RECORDED_AS.get(name, name): value for name, value in options.items()}
 
 
 def own_code(config: Mapping[str, Any]) -> str | None:

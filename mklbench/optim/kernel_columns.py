@@ -22,9 +22,9 @@ from mklbench.optim.kernel_search import (
     Found,
     IndependentSearch,
     KernelSearch,
+    descend_together,
     distinct,
     is_new,
-    slide,
 )
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver, Restricted
 from mklbench.optim.svm_value import balanced, start_weights
@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 # Of the kernels that the last search of either kind found, so many enter the certificate. They are
 # as many as rounding in single precision could put in the place of the best.
 _RIVALS = 10
-# Kernels slide on the support vectors and the samples this near the margin, until an iteration
+# Kernels move on the support vectors and the samples this near the margin, until an iteration
 # lowers J by less than this share.
 _BAND, _LEAST_DESCENT = 0.02, 2e-5
 # After a descent of J by less than this share they rest for a round.
@@ -52,38 +52,40 @@ class FamilySearches:
     ----------
     samples : int
         So many random members of a family are looked at before a search in it ends.
-    explore : int
-        Ascents of an independent search in a family; 0 for no such search.
-    slide : int
+    n_global_ascents : int
+        Of an independent search in a family; 0 for no such search.
+    n_joint_steps : int
         Iterations of a descent in the parameters of the kernels in use; 0 for none.
-    look : int or None
+    n_round_ascents : int or None
         Ascents of the independent search at every round; as that search has it for None.
-    multiply : int
+    n_product_starts : int
         Further ascents of each independent search, from products of the kernels at hand.
 
     Raises
     ------
     InputError
-        If one of them is no whole number >= 0, or `look` is 0.
+        If one of them is no whole number >= 0, or `n_round_ascents` is 0.
     """
 
     samples: int
-    explore: int
-    slide: int
-    look: int | None
-    multiply: int
+    n_global_ascents: int
+    n_joint_steps: int
+    n_round_ascents: int | None
+    n_product_starts: int
 
     def __post_init__(self) -> None:
-        for name in ("samples", "explore", "slide", "multiply"):
+        for name in ("samples", "n_global_ascents", "n_joint_steps", "n_product_starts"):
             check_count(name, getattr(self, name), minimum=0)
-        if self.look is not None:
-            check_count("look", self.look)
+        if self.n_round_ascents is not None:
+            check_count("n_round_ascents", self.n_round_ascents)
 
     def independent(self, family: Family) -> IndependentSearch | None:
         """Return the independent search in a family, if there is one."""
-        if not self.explore:
+        if not self.n_global_ascents:
             return None
-        return IndependentSearch(family, self.explore, self.look, self.multiply)
+        return IndependentSearch(
+            family, self.n_global_ascents, self.n_round_ascents, self.n_product_starts
+        )
 
 
 class BankColumns:
@@ -113,14 +115,14 @@ class BankColumns:
         self.restricted = self._solver(bank, self._start, tol)
         self._prices = 0.5 * self._bank.quadratic_forms(self.restricted.dual_coef)
 
-    def slide(self, tol: float) -> None:
+    def move(self, tol: float) -> None:
         """Do nothing."""
 
     def search(self, thorough: bool) -> float:
         """Return the largest T."""
         return float(self._prices.max())
 
-    def explore(self) -> None:
+    def search_globally(self) -> None:
         """Return nothing, as no kernel is left to look for."""
 
     def extend(self, excess: float, count: int, drop: bool) -> bool:
@@ -194,9 +196,11 @@ class FamilyColumns:
             )
         self._family, self._order = family.in_own_order()
         self._solver = solver
-        self._slide, self._resting = searches.slide, False
+        self._n_joint_steps, self._resting = searches.n_joint_steps, False
         self._master = FamilyMaster(solver, self._family)
-        self._search = KernelSearch(self._family, searches.samples, slid=searches.slide > 0)
+        self._search = KernelSearch(
+            self._family, searches.samples, moved=searches.n_joint_steps > 0
+        )
         self._found: list[Found] = []
         self._independent = searches.independent(self._family)
         self._beyond: list[Found] | None = None  # what it has found at the master's alpha
@@ -212,26 +216,28 @@ class FamilyColumns:
         self._mixture = self._mixture._replace(weights=self.restricted.weights)
         self._beyond = None
 
-    def slide(self, tol: float) -> None:
+    def move(self, tol: float) -> None:
         """Move the kernels with weight to where they are better, and solve the master again.
 
         Nothing happens where they cannot move, or that was not asked for.
         """
         before, mixture, known = self.restricted, self._mixture, self._weighted()
-        if not self._slide or len(known.weights) == 1 or self._resting:
+        if not self._n_joint_steps or len(known.weights) == 1 or self._resting:
             self._resting = False
             return
         near = self._master.margins < 1.0 + _BAND
         rows = np.flatnonzero((before.dual_coef != 0) | near)
         machine = self._solver.problem.take(rows).machine()
-        self._mixture = slide(self._family.take(rows), machine, known, self._slide, _LEAST_DESCENT)
+        self._mixture = descend_together(
+            self._family.take(rows), machine, known, self._n_joint_steps, _LEAST_DESCENT
+        )
         self._solver.note(machine)
         self._master.change_all()
         self.solve_master(tol)
         descent = 1.0 - self.restricted.objective / before.objective
         self._resting = descent < _WORTHWHILE
         if descent < _LEAST_DESCENT:
-            # Samples on which nothing slid count, or J is as low as it can be: alpha may then need
+            # Samples on which nothing moved count, or J is as low as it can be: alpha may then need
             # the kernels without weight, too.
             self._mixture, self.restricted, self._beyond = mixture, before, None
 
@@ -239,12 +245,11 @@ class FamilyColumns:
         """Solve the subproblem at the master's alpha, and return the largest T found."""
         a = self.restricted.dual_coef
         self._found = self._search.run(a, self._mixture, thorough)
-        if self._slide and self._independent is not None and not thorough:
-            looked = self._independent.look(a, self._mixture)
-            self._found = distinct([*self._found, *looked])
+        if self._n_joint_steps and self._independent is not None and not thorough:
+            self._found = distinct([*self._found, *self._independent.run_round(a, self._mixture)])
         return self._found[0].price
 
-    def explore(self) -> float | None:
+    def search_globally(self) -> float | None:
         """Search once more, in another way, and return the largest T that either search found.
 
         None where that was not asked for.
@@ -260,9 +265,9 @@ class FamilyColumns:
         return max(0.5 * float(nonzero @ inside.gram(theta) @ nonzero) for _, theta in rivals)
 
     def extend(self, excess: float, count: int, drop: bool) -> bool:
-        """Add kernels found as `BankColumns.extend` does, twice as many where kernels slide."""
+        """Add kernels found as `BankColumns.extend` does, twice as many where kernels move."""
         least = self.restricted.multiplier + excess
-        if self._slide:  # there are two searches
+        if self._n_joint_steps:  # there are two searches
             count *= 2
         violators = [
             found
@@ -284,10 +289,10 @@ class FamilyColumns:
     def certified_gaps(self) -> tuple[float, float | None]:
         """Return the relative gaps of the last master, by `mklbench.certify`.
 
-        The first is that of the kernels found, the second that of those of `explore` as well.
+        The first is that of the kernels found, the second that with those of `search_globally`.
         """
         if self._independent is not None and self._beyond is None:
-            self.explore()
+            self.search_globally()
         weights, thetas = self._weighted()
         loss = self._solver.problem.loss
         machine = replace(self.restricted, weights=weights)

@@ -28,7 +28,7 @@ What it finds beyond says how far the solution is from the optimum of the family
 search can tell: a kernel to which a share p of ascents would lead is missed by k of them with
 probability (1 - p)^k.
 
-Kernels in use slide: the parameters of all of them descend together, at their weights.
+Kernels in use move: the parameters of all of them descend together, at their weights.
 
 Column generation only ever adds kernels. Where an optimal kernel lies between two that were found,
 or beside one, each round brings another one near it, and many rounds go by until their weights
@@ -90,13 +90,13 @@ class KernelSearch:
         On the training samples, with a bounded box.
     samples : int, default=0
         Number of random members of the family among which a thorough search looks for starts.
-    slid : bool, default=False
-        Whether the kernels at hand have been moved to where they are best (`sliding`). Then only a
-        thorough search climbs from them, and no start is priced before its climb.
+    moved : bool, default=False
+        Whether the kernels at hand have been moved to where they are best. Then only a thorough
+        search climbs from them, and no start is priced before its climb.
     """
 
-    def __init__(self, family: Family, samples: int = 0, slid: bool = False) -> None:
-        self._slid = slid
+    def __init__(self, family: Family, samples: int = 0, moved: bool = False) -> None:
+        self._moved = moved
         self._family = family
         self._samples = samples
         self._random = np.random.default_rng(0)
@@ -125,10 +125,10 @@ class KernelSearch:
         values = np.array([family.value(theta, a) for theta in own])
         best = np.argsort(-values, kind="stable")[: more * _BEST_STARTS]
         starts: list[tuple[Array, float | None]] = [(own[i], float(values[i])) for i in best]
-        at_hand = 0 if self._slid and not thorough else more * _AT_HAND
+        at_hand = 0 if self._moved and not thorough else more * _AT_HAND
         for theta in (*self._left, *self._at_hand(known, at_hand)):
             within = np.clip(theta, self._family.lower, self._family.upper)
-            starts.append((within, None if self._slid else family.value(within, a)))
+            starts.append((within, None if self._moved else family.value(within, a)))
         return distinct(climb(family, self._box, a, *start) for start in starts)
 
     def keep(self, found: Iterable[Found]) -> None:
@@ -237,9 +237,9 @@ _ROUNDS, _LEAST_ASCENT = 5, 1e-4
 _CLIMB_GROWTH, _CLIMB_ITERATIONS = 1e-5, 40
 # A start is the product of so many kernels at hand, one or the other, the best of so many drawn.
 _FACTORS, _DRAWN = (2, 3), 20
-# A look while generation goes on has this share of the ascents, where it is not said how many. All
+# A round of generation has this share of the ascents, where it is not said how many. All
 # of them where an ascent is quick, on features of two values: there hundreds of kernels are needed.
-_LOOK, _QUICK_LOOK = 0.05, 1.0
+_OF_A_ROUND, _OF_A_QUICK_ROUND = 0.05, 1.0
 
 
 class IndependentSearch:
@@ -249,26 +249,30 @@ class IndependentSearch:
     ----------
     family : Family
         On the training samples, with a bounded box.
-    ascents : int
+    n_ascents : int
         Of each search.
-    at_a_look : int or None, default=None
-        Of each look; if not given a twentieth of `ascents`, or all where ascents are quick.
-    from_products : int, default=0
+    n_round_ascents : int or None, default=None
+        Of `run_round`; if not given a twentieth of `n_ascents`, or all where ascents are quick.
+    n_product_starts : int, default=0
         Further ascents of each search, from products of kernels at hand.
     """
 
     def __init__(
         self,
         family: Family,
-        ascents: int,
-        at_a_look: int | None = None,
-        from_products: int = 0,
+        n_ascents: int,
+        n_round_ascents: int | None = None,
+        n_product_starts: int = 0,
     ) -> None:
         self._family = family
-        self._ascents = ascents
-        self._n_products = from_products
-        share = _QUICK_LOOK if family.single_precision().has_quick_lines else _LOOK
-        self._at_a_look = math.ceil(share * ascents) if at_a_look is None else at_a_look
+        self._n_ascents = n_ascents
+        self._n_product_starts = n_product_starts
+        if n_round_ascents is None:
+            is_quick = family.single_precision().has_quick_lines
+            n_round_ascents = math.ceil(
+                (_OF_A_QUICK_ROUND if is_quick else _OF_A_ROUND) * n_ascents
+            )
+        self._n_round_ascents = n_round_ascents
         self._random = np.random.default_rng(1)  # another than that of the first search
         self._of_products = np.random.default_rng(2)
         self._box = Bounds(family.lower, family.upper)
@@ -284,11 +288,11 @@ class IndependentSearch:
         known : Mixture
             The kernels at hand with their weights.
         """
-        return self._search(dual_coef, known, self._ascents, self._n_products)
+        return self._search(dual_coef, known, self._n_ascents, self._n_product_starts)
 
-    def look(self, dual_coef: Array, known: Mixture) -> list[Found]:
-        """Do so with the ascents of a look, for a search that goes on."""
-        return self._search(dual_coef, known, self._at_a_look, 0)
+    def run_round(self, dual_coef: Array, known: Mixture) -> list[Found]:
+        """Do so with the ascents of one round, for a search that goes on."""
+        return self._search(dual_coef, known, self._n_round_ascents, 0)
 
     def _search(
         self, dual_coef: Array, known: Mixture, n_ascents: int, n_products: int
@@ -406,7 +410,9 @@ _BYTES_KEPT = 2**28
 _LEAST_WEIGHT = 1e-6
 
 
-def slide(family: Family, machine: SVM, known: Mixture, iterations: int, growth: float) -> Mixture:
+def descend_together(
+    family: Family, machine: SVM, known: Mixture, iterations: int, growth: float
+) -> Mixture:
     """Return kernels of the same weights whose J is no larger, each near where it was.
 
     Parameters

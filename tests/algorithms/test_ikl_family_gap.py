@@ -34,9 +34,9 @@ BOX = 30.0
 # What tables set beside the defaults: all leave the random starts out, and in some kernels stay as
 # they were found.
 DEFAULT: dict[str, Any] = {}
-SLIDING: dict[str, Any] = {"samples": 0}
-OF_THE_TABLES: dict[str, Any] = {"samples": 0, "slide": 0}
-SETTINGS = {"default": DEFAULT, "sliding": SLIDING, "tables": OF_THE_TABLES}
+MOVING: dict[str, Any] = {"samples": 0}
+OF_THE_TABLES: dict[str, Any] = {"samples": 0, "n_joint_steps": 0}
+SETTINGS = {"default": DEFAULT, "moving": MOVING, "tables": OF_THE_TABLES}
 
 products = partial(product_gaussians, gamma_max=BOX)
 isotropic = partial(isotropic_gaussians, gamma_max=BOX)
@@ -67,7 +67,7 @@ class TestStrongerSearch:
     @pytest.mark.parametrize(
         ("n", "d", "C", "setting", "most"),
         [
-            (140, 4, 10.0, "sliding", 1e-3),
+            (140, 4, 10.0, "moving", 1e-3),
             (120, 10, 10.0, "default", 1e-3),
             (100, 20, 2.0, "tables", 2e-3),
         ],
@@ -87,7 +87,7 @@ class TestStrongerSearch:
     def test_finds_what_generation_alone_leaves_out(self) -> None:
         """So the test above can fail: without the independent search it does."""
         X, y = held_out_problem(100, 20, seed=1020)
-        alone = ikl.solve(products(X), y, C=2.0, tol=1e-3, explore=0, **OF_THE_TABLES)
+        alone = ikl.solve(products(X), y, C=2.0, tol=1e-3, n_global_ascents=0, **OF_THE_TABLES)
         assert alone.converged
         assert decrease_by_more_search(X, y, 2.0, BOX, alone) > 2e-3
 
@@ -115,7 +115,7 @@ class TestGroupsOfFeatures:
         only a product finds is tested with the search itself.
         """
         X, y = self.problem(0)
-        solution = ikl.solve(products(X), y, C=1.0, **SLIDING)
+        solution = ikl.solve(products(X), y, C=1.0, **MOVING)
         assert solution.converged
         assert decrease_by_more_search(X, y, 1.0, BOX, solution) <= 2e-3
 
@@ -141,7 +141,7 @@ def check_with_all_kernels(X: Array, y: Array, C: float, setting: str) -> None:
     sets = np.array(list(product([0, 1], repeat=X.shape[1])))
     known = mkl.solve(PrecomputedBank(np.array([differ @ each == 0 for each in sets])), y, C)
     solution = ikl.solve(products(X), y, C=C, **SETTINGS[setting])
-    # Where alpha is not unique, as here, only the joint method that comes with sliding always ends.
+    # Where alpha is not unique, as here, only moving kernels, with the joint method, always end.
     assert solution.converged or setting == "tables"
     assert solution.objective >= known.objective * (1.0 - 1e-3)
     if solution.converged:
@@ -185,7 +185,7 @@ class TestGaps:
 
     def test_without_the_independent_search_there_is_none(self) -> None:
         X, y = random_problem(40)
-        solution = ikl.solve(products(X), y, C=5.0, explore=0)
+        solution = ikl.solve(products(X), y, C=5.0, n_global_ascents=0)
         assert solution.family_gap is None
         assert solution.converged == (solution.gap <= 1e-3)
 
@@ -198,7 +198,7 @@ def check_equal_samples(seed: int, C: float) -> None:
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     y = np.where(rng.uniform(size=n) < np.where(X[:, 1] > 0, 0.25, 0.75), 1.0, -1.0)
     family = products(X)
-    solution = ikl.solve(family, y, C=C, explore=50)
+    solution = ikl.solve(family, y, C=C, n_global_ascents=50)
     assert solution.converged
     rivals = IndependentSearch(family, 50).run(
         solution.dual_coef, Mixture(solution.weights, present(solution.thetas))
@@ -221,15 +221,15 @@ def test_any_samples_that_are_equal_with_other_labels(seed: int, C: float) -> No
 
 
 @pytest.fixture
-def without_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Generation finds by its own search alone, what it is made to find."""
-    monkeypatch.setattr(IndependentSearch, "look", lambda *_: [])
+    monkeypatch.setattr(IndependentSearch, "run_round", lambda *_: [])
 
 
 class TestCertificate:
     """Each search is given a kernel to find, and the certificate must have it."""
 
-    @pytest.mark.usefixtures("without_looks")
+    @pytest.mark.usefixtures("without_rounds")
     @pytest.mark.parametrize("which", ["gap", "family_gap"])
     def test_has_what_the_search_of_its_kind_has_found(
         self, which: str, monkeypatch: pytest.MonkeyPatch
@@ -261,21 +261,21 @@ class TestCertificate:
         assert solution.family_gap == pytest.approx(beyond, abs=1e-6)
         assert not solution.converged
 
-    @pytest.mark.usefixtures("without_looks")
+    @pytest.mark.usefixtures("without_rounds")
     def test_what_the_independent_search_finds_joins(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Generation that finds nothing by itself goes on with what is found beyond."""
         X, y = random_problem(60)
         family = products(X)
         nothing = [Found(0.0, np.full(4, BOX))]
         monkeypatch.setattr(KernelSearch, "run", lambda *_: nothing)
-        alone = ikl.solve(family, y, C=5.0, explore=0)
-        helped = ikl.solve(family, y, C=5.0, explore=5)
+        alone = ikl.solve(family, y, C=5.0, n_global_ascents=0)
+        helped = ikl.solve(family, y, C=5.0, n_global_ascents=5)
         assert len(present(alone.thetas)) == 1
         assert len(present(helped.thetas)) > 2
         assert helped.objective < 0.9 * alone.objective
 
-    def test_gap_has_what_a_look_has_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Where kernels slide the independent search looks about at every round."""
+    def test_gap_has_what_a_round_has_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where kernels move the independent search runs at every round."""
         X, y = random_problem(60)
         family = products(X)
         better = present(ikl.solve(family, y, C=5.0).thetas)[:1]
@@ -288,15 +288,15 @@ class TestCertificate:
 
         monkeypatch.setattr(KernelSearch, "run", lambda *_: poor)
         monkeypatch.setattr(IndependentSearch, "run", lambda *_: poor)
-        monkeypatch.setattr(IndependentSearch, "look", found)
+        monkeypatch.setattr(IndependentSearch, "run_round", found)
         solution = ikl.solve(family, y, C=5.0, max_iter=1)
         assert solution.gap == pytest.approx(gap_with(family, y, 5.0, solution, better), abs=1e-6)
         assert solution.gap > 1e-3
 
-    @pytest.mark.usefixtures("without_looks")
+    @pytest.mark.usefixtures("without_rounds")
     def test_is_of_the_last_alpha(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """What was found at another alpha proves nothing where the iterations end."""
-        generated, explored = KernelSearch.run, IndependentSearch.run
+        generated, global_search = KernelSearch.run, IndependentSearch.run
         asked: list[Array] = []
 
         def late(self: KernelSearch, dual_coef: Array, known: Mixture, far: bool) -> list[Found]:
@@ -305,12 +305,12 @@ class TestCertificate:
 
         def noted(self: IndependentSearch, dual_coef: Array, known: Mixture) -> list[Found]:
             asked.append(dual_coef)
-            return explored(self, dual_coef, known)
+            return global_search(self, dual_coef, known)
 
         monkeypatch.setattr(KernelSearch, "run", late)
         monkeypatch.setattr(IndependentSearch, "run", noted)
         X, y = random_problem(60)
-        solution = ikl.solve(products(X), y, C=5.0, max_iter=2, explore=5)
+        solution = ikl.solve(products(X), y, C=5.0, max_iter=2, n_global_ascents=5)
         assert solution.gap > 1e-3
         assert len(asked) == 2
         assert np.array_equal(asked[-1], solution.dual_coef)
@@ -319,7 +319,7 @@ class TestCertificate:
         """One master closes the gap among its own kernels; what violates must count as well."""
         X, y = random_problem(60)
         family = products(X)
-        solution = ikl.solve(family, y, C=5.0, max_iter=1, explore=0)
+        solution = ikl.solve(family, y, C=5.0, max_iter=1, n_global_ascents=0)
         assert gap_with(family, y, 5.0, solution, np.empty((0, 4))) < 1e-2
         # A climb from the best of the family's own starts ends no lower than it began.
         assert solution.gap >= gap_with(family, y, 5.0, solution, family.starts()) - 1e-5
@@ -329,7 +329,9 @@ def test_a_bank_has_no_family_gap() -> None:
     """All kernels are priced, so there is nothing beyond them."""
     X, y = random_problem(60)
     bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
-    with_default, without = (ikl.solve(bank, y, C=5.0, explore=ascents) for ascents in (20, 0))
+    with_default, without = (
+        ikl.solve(bank, y, C=5.0, n_global_ascents=ascents) for ascents in (20, 0)
+    )
     assert with_default.family_gap is None
     assert with_default.objective == without.objective
     assert with_default.n_svm_calls == without.n_svm_calls
@@ -344,21 +346,32 @@ class TestEstimator:
         assert isinstance(model.gap_, float)
         assert isinstance(model.family_gap_, float)
         assert model.gap_ <= model.family_gap_ <= 1e-2
-        assert mklbench.IKL(C=5.0, tol=1e-2, explore=0).fit(X, y).family_gap_ is None
+        assert mklbench.IKL(C=5.0, tol=1e-2, n_global_ascents=0).fit(X, y).family_gap_ is None
 
     def test_one_a_class(self) -> None:
         X, y = random_problem(60)
         labels = np.where(X[:, 0] > 1.0, 2.0, y)
-        model = mklbench.IKL(C=1.0, tol=0.1, samples=0, explore=1).fit(X, labels)
+        model = mklbench.IKL(C=1.0, tol=0.1, samples=0, n_global_ascents=1).fit(X, labels)
         gaps = model.family_gap_
         assert isinstance(gaps, np.ndarray)
         assert gaps.shape == (3,)
         assert (gaps >= model.gap_).all()
 
-    @pytest.mark.usefixtures("without_looks")
+    @pytest.mark.usefixtures("without_rounds")
     def test_warns_of_the_family_gap(self, monkeypatch: pytest.MonkeyPatch) -> None:
         X, y = random_problem(60)
         monkeypatch.setattr(KernelSearch, "run", lambda *_: [Found(0.0, np.full(4, BOX))])
         with pytest.warns(UserWarning, match=r"gap of up to 1\.2e\+00: raise max_iter or tol"):
             model = mklbench.IKL(C=5.0, max_iter=1).fit(X, y)
         assert model.gap_ < 1e-3
+
+
+def test_the_former_names_of_options_are_taken_with_a_warning() -> None:
+    X, y = random_problem(30)
+    with pytest.warns(DeprecationWarning, match="explore is called n_global_ascents now"):
+        solution = ikl.solve(products(X), y, tol=0.1, samples=0, explore=0)  # type: ignore[call-arg]
+    assert solution.family_gap is None
+    with pytest.warns(DeprecationWarning, match="slide is called n_joint_steps now"):
+        model = mklbench.IKL(slide=3)
+    assert model.get_params()["n_joint_steps"] == 3
+    assert "slide" not in model.get_params()

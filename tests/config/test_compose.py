@@ -37,7 +37,7 @@ def test_the_default_run_is_complete() -> None:
 
 @pytest.mark.parametrize("name", choices("algo"))
 def test_every_algorithm_solves_with_the_kernel_it_chooses(name: str) -> None:
-    quick = ["algo.explore=0", "algo.max_iter=2"] if name == "ikl" else []
+    quick = ["algo.n_global_ascents=0", "algo.max_iter=2"] if name == "ikl" else []
     config = compose(f"algo={name}", *quick)
     X, y = toy_problem()
     solution = configs.algorithm(config.algo)(configs.kernel(config.kernel)(X), y)

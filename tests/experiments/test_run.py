@@ -14,6 +14,7 @@ from experiment_fakes import TINY, fake_run, three_classes, tiny_run
 from narrowing import present
 
 from mklbench import kernels
+from mklbench.contract import FORMER_NAMES
 from mklbench.errors import InputError
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.record import Record
@@ -79,14 +80,29 @@ def test_an_option_may_state_which_value_old_records_were_made_with() -> None:
     """Of these options that is 0, not the default; without them means the default."""
     run, none = (
         Run.from_overrides(["algo=ikl", "data=sonar", *own])
-        for own in ([], ["algo.explore=0", "algo.slide=0", "algo.multiply=0"])
+        for own in (
+            [],
+            ["algo.n_global_ascents=0", "algo.n_joint_steps=0", "algo.n_product_starts=0"],
+        )
     )
     assert none.key != run.key
-    for new in ("explore", "slide", "multiply"):
+    for former in ("explore", "slide", "multiply"):
+        new = FORMER_NAMES[former]
         without = {name: value for name, value in run.config.algo.items() if name != new}
-        assert new not in none.identity["algo"]
-        assert run.identity["algo"][new] == run.config.algo[new] > 0
+        assert former not in none.identity["algo"]
+        assert run.identity["algo"][former] == run.config.algo[new] > 0
         assert Run(replace(run.config, algo=without)).key == run.key
+
+
+def test_a_renamed_option_keeps_the_keys_of_records(recwarn: pytest.WarningsRecorder) -> None:
+    own = ["algo=ikl", "data=sonar", "algo.n_round_ascents=9"]
+    run = Run.from_overrides([*own, "+search.fits.algo.n_joint_steps=0"])
+    assert run.identity["algo"]["look"] == 9
+    assert run.identity["search"]["fits"] == {"algo.slide": 0}
+    assert not recwarn
+    with pytest.warns(UserWarning, match=r"algo\.look=9 is written algo\.n_round_ascents=9 now"):
+        former = Run.from_overrides([*own[:2], "algo.look=9", "+search.fits.algo.slide=0"])
+    assert former.key == run.key
 
 
 def test_a_new_version_of_a_kernel_has_a_new_key(monkeypatch: pytest.MonkeyPatch) -> None:

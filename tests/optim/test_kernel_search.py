@@ -76,7 +76,7 @@ class TestSearch:
     ) -> None:
         X, y = random_problem(40)
         thetas = np.diag([1.0, 2.0, 3.0, 4.0])
-        search = IndependentSearch(products(X), 100, from_products=5)
+        search = IndependentSearch(products(X), 100, n_product_starts=5)
         search.run(y, Mixture(np.full(4, 0.25), thetas))
         multiplied = np.array(begun[100:])
         assert len(multiplied) == 5
@@ -100,7 +100,8 @@ class TestSearch:
         pairs[[0, 0, 1, 1, 2, 2], range(6)] = 1.0
         known = Mixture(np.full(3, 1.0 / 3.0), pairs)
         without, found = (
-            IndependentSearch(family, 10, from_products=count).run(y, known)[0] for count in (0, 5)
+            IndependentSearch(family, 10, n_product_starts=count).run(y, known)[0]
+            for count in (0, 5)
         )
         assert set(np.argsort(-found.theta)[:6]) == set(range(6))
         assert found.price > 1.5 * without.price
@@ -189,5 +190,5 @@ def test_a_look_is_a_whole_search_where_ascents_are_quick(
     rng = np.random.default_rng(0)
     family = product_gaussians(rng.integers(values, size=(30, 3)).astype(float), gamma_max=30.0)
     known = Mixture(np.ones(1), family.scales()[:1])
-    IndependentSearch(family, 40).look(rng.standard_normal(30), known)
+    IndependentSearch(family, 40).run_round(rng.standard_normal(30), known)
     assert len(begun) == expected

@@ -32,7 +32,10 @@ NAMES: list[str] = mklbench.__all__  # type: ignore[attr-defined]  # found when 
 KINDS = ("MKL", "QNPKL", "EasyMKL", "LateFusion", "OneClassMKL", "KRR", "KRRClassifier", "Align")
 KINDS_FIRST = rest_slow(NAMES, *KINDS)
 # Where the search for kernels need not be thorough.
-QUICK = {"IKL": {"samples": 0, "explore": 10, "multiply": 5, "tol": 0.1}, "GMKL": {"C": 10.0}}
+QUICK = {
+    "IKL": {"samples": 0, "n_global_ascents": 10, "n_product_starts": 5, "tol": 0.1},
+    "GMKL": {"C": 10.0},
+}
 
 # Every kernel that is made from features. On these the extreme rows have finite kernel values...
 BOUNDED: dict[str, KernelBuilder] = {

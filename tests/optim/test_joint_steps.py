@@ -1,4 +1,4 @@
-"""Kernels in use slide downhill, and what is the same kernel in the end is one."""
+"""Kernels in use descend together, and what is the same kernel in the end is one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mklbench.algorithms import ikl
 from mklbench.kernels import Family, isotropic_gaussians, product_gaussians
 from mklbench.libsvm import SVM
 from mklbench.optim import kernel_search
-from mklbench.optim.kernel_search import merged, slide
+from mklbench.optim.kernel_search import descend_together, merged
 from mklbench.solution import Mixture
 
 Array = NDArray[np.float64]
@@ -44,23 +44,23 @@ class TestSlide:
         X, y = random_problem(80)
         family = build(X)
         known = kernels_of(family)
-        slid = slide(family, SVM(y, C), known, 8, 1e-6)
-        assert value(family, y, C, slid) < value(family, y, C, known)
-        assert (slid.thetas >= family.lower).all()
-        assert (slid.thetas <= family.upper).all()
-        assert slid.weights.sum() == pytest.approx(1.0)
+        found = descend_together(family, SVM(y, C), known, 8, 1e-6)
+        assert value(family, y, C, found) < value(family, y, C, known)
+        assert (found.thetas >= family.lower).all()
+        assert (found.thetas <= family.upper).all()
+        assert found.weights.sum() == pytest.approx(1.0)
 
     def test_ends_where_no_direction_leads_down(self, build: partial[Family]) -> None:
         """Each parameter by itself, a little more or less, leaves J as it is or higher."""
         X, y = random_problem(60)
         family = build(X)
-        slid = slide(family, SVM(y, 2.0), kernels_of(family, 2), 500, 1e-12)
-        least = value(family, y, 2.0, slid)
-        for k, m in np.ndindex(slid.thetas.shape):
+        found = descend_together(family, SVM(y, 2.0), kernels_of(family, 2), 500, 1e-12)
+        least = value(family, y, 2.0, found)
+        for k, m in np.ndindex(found.thetas.shape):
             for step in (-0.05, 0.05):
-                moved = slid.thetas.copy()
+                moved = found.thetas.copy()
                 moved[k, m] = np.clip(moved[k, m] + step, family.lower[m], family.upper[m])
-                beside = value(family, y, 2.0, slid._replace(thetas=moved))
+                beside = value(family, y, 2.0, found._replace(thetas=moved))
                 assert beside >= least * (1.0 - 1e-4)
 
     def test_without_room_for_the_matrices_they_are_computed_again(
@@ -69,9 +69,9 @@ class TestSlide:
         X, y = random_problem(60)
         family = build(X)
         known = kernels_of(family)
-        kept = slide(family, SVM(y, 2.0), known, 8, 1e-6)
+        kept = descend_together(family, SVM(y, 2.0), known, 8, 1e-6)
         monkeypatch.setattr(kernel_search, "_BYTES_KEPT", 4 * 60**2)  # one of three
-        again = slide(family, SVM(y, 2.0), known, 8, 1e-6)
+        again = descend_together(family, SVM(y, 2.0), known, 8, 1e-6)
         assert value(family, y, 2.0, again) == pytest.approx(value(family, y, 2.0, kept), rel=1e-3)
 
 
@@ -96,18 +96,20 @@ class TestMerged:
 
 
 @pytest.mark.slow
-def test_sliding_takes_fewer_rounds_to_an_optimum_as_low() -> None:
+def test_moving_kernels_takes_fewer_rounds_to_an_optimum_as_low() -> None:
     X, y = random_problem(80, 6)
-    still, slid = (ikl.solve(products(X), y, C=20.0, slide=iterations) for iterations in (0, 8))
-    assert slid.converged
-    assert slid.objective <= still.objective * (1.0 + 2e-3)
-    assert slid.n_iter < 0.7 * still.n_iter
+    still, found = (
+        ikl.solve(products(X), y, C=20.0, n_joint_steps=iterations) for iterations in (0, 8)
+    )
+    assert found.converged
+    assert found.objective <= still.objective * (1.0 + 2e-3)
+    assert found.n_iter < 0.7 * still.n_iter
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 def test_weights_of_samples_and_classes_count(weighted: bool) -> None:
-    """A sample of weight 2 is one that is there twice, also where kernels slide."""
+    """A sample of weight 2 is one that is there twice, also where kernels move."""
     X, y = random_problem(30)
     factors = np.random.default_rng(0).integers(1, 3, 30) if weighted else np.full(30, 2)
     once = ikl.solve(products(X), y, 1.0, sample_weight=factors.astype(float))
