@@ -104,16 +104,13 @@ def read_regular(path: Path, most_bytes: int) -> bytes:
     OSError
         If there is none, it cannot be read, is of another kind or larger.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        status = os.fstat(descriptor)
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
+        status = os.fstat(stream.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is no regular file")
         if status.st_size > most_bytes:
             raise OSError(errno.EFBIG, f"{status.st_size} bytes are too many")
-        return b"".join(iter(lambda: os.read(descriptor, status.st_size + 1), b""))
-    finally:
-        os.close(descriptor)
+        return stream.read()
 
 
 def check_writable_file(option: str, path: Path | str) -> None:

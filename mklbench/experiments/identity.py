@@ -115,10 +115,8 @@ def _own_files(name: str) -> list[Path]:
     places = [] if spec is None else spec.submodule_search_locations or [str(spec.origin)]
     if any(is_installed(place) for place in places):
         return []
-    found = (Path(place) for place in places)
-    return [
-        file for place in found for file in (place.rglob("*.py") if place.is_dir() else [place])
-    ]
+    found = map(Path, places)
+    return [file for top in found for file in (top.rglob("*.py") if top.is_dir() else [top])]
 
 
 def _targets(node: Any) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -137,7 +137,6 @@ class Bar(Lines):
         return ""
 
     def _say(self, text: str) -> None:
-        self._last = time.monotonic()
         self._bar.console.print(text, markup=False, soft_wrap=True)
 
 
@@ -147,15 +146,11 @@ def outcome(records: list[Record]) -> str:
     if not done:
         return "no split finished"
     if any(record.accuracy is None for record in done):  # of a regression
-        quality = f"rmse {_mean(record.rmse for record in done):.4g}"
+        quality = f"rmse {fmean(record.rmse or 0.0 for record in done):.4g}"
     else:
-        quality = f"accuracy {100 * _mean(record.accuracy for record in done):.1f} %"
+        quality = f"accuracy {100 * fmean(record.accuracy or 0.0 for record in done):.1f} %"
     seconds = duration(sum(record.fit_seconds or 0.0 for record in done))
     return f"{_count(len(done), 'split')}, {quality}, fitted in {seconds}"
-
-
-def _mean(values: Iterable[float | None]) -> float:
-    return fmean(value for value in values if value is not None)
 
 
 def duration(seconds: float) -> str:
@@ -218,15 +213,12 @@ def _overview(store: Store, directory: Path) -> RunOverview:
     # A lock is released when the record is there: the other way round neither might be seen.
     paths = sorted(directory.glob("[!.]*-*.lock"))
     locks = {path.stem: holder(path) for path in paths}
-    records = {record.split: record for record in store.records_in(directory)}
+    records = {f"split-{record.split:03d}": record for record in store.records_in(directory)}
     config = store.described_config(directory)
-    done = [split for split, record in records.items() if record.is_done]
-    ended = {f"split-{split:03d}" for split in done}  # whose locks are about to be released
+    ended = {name: record.split for name, record in records.items() if record.is_done}
+    # The locks of what has ended are about to be released.
     running = {name: owner for name, owner in locks.items() if owner and name not in ended}
-    failed = {
-        split: record
-        for split, record in records.items()
-        if not record.is_done and f"split-{split:03d}" not in running
-    }
-    n_splits = max([asked_splits(config), *(split + 1 for split in records)])
+    others = [record for name, record in records.items() if name not in {*ended, *running}]
+    failed, done = {record.split: record for record in others}, list(ended.values())
+    n_splits = max([asked_splits(config), *(record.split + 1 for record in records.values())])
     return RunOverview(directory, config, n_splits, done, running, failed)

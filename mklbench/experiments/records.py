@@ -6,12 +6,11 @@ import hashlib
 import lzma
 import math
 import re
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from mklbench.data.files import unpack
 from mklbench.errors import InputError
@@ -97,10 +96,9 @@ class RunRecords:
         return [split for split in self.run.selection_splits if split not in self.selections]
 
 
-class RecordSource(ABC):
+class RecordSource(Protocol):
     """Anything that has the records of runs."""
 
-    @abstractmethod
     def read(self, run: Run) -> RunRecords:
         """Return what there is of a run and can be read."""
 
@@ -124,11 +122,6 @@ class RecordFile(RecordSource):
         self._records: dict[str, dict[int, Record]] = {}  # by key and split
         for record in read_records(path, every):
             self._records.setdefault(record.key, {})[record.split] = record
-
-    @property
-    def keys(self) -> set[str]:
-        """The keys of the runs that it has records of."""
-        return set(self._records)
 
     def read(self, run: Run) -> RunRecords:
         """Return what the file has of a run."""

@@ -35,8 +35,6 @@ COLUMNS = (
     "family_gap",
 )  # fmt: skip
 
-_ALL_HAVE = frozenset(COLUMNS)
-
 # What a column of a record's values is in a data frame, where some of them may be missing.
 _DTYPES = {
     "int": "int64",
@@ -66,7 +64,8 @@ def csv_text(results: Iterable[RunRecords]) -> str:
 
 def _scores_of(rows: Iterable[Row]) -> list[str]:
     """Return the columns of rows that are scores by scorers, which only some records have."""
-    return list(dict.fromkeys(name for row in rows for name in row if name not in _ALL_HAVE))
+    names = dict.fromkeys(name for row in rows for name in row)
+    return [name for name in names if name not in COLUMNS]
 
 
 def frame(rows: Sequence[Row], before: Sequence[str] = ()) -> DataFrame:
@@ -132,11 +131,7 @@ def summary_grid(results: Sequence[RunRecords]) -> tuple[list[str], list[list[st
 
 def settings(runs: Sequence[Run]) -> list[str]:
     """Return for each run what tells it from the others of its label, apart from C."""
-    choices = []
-    for run in runs:
-        values = choices_of(run.config.as_dict())
-        values.pop("algo.C", None)  # has a column of its own
-        choices.append(values)
+    choices = [choices_of(run.config.as_dict()) | {"algo.C": None} for run in runs]
     return differences([run.label for run in runs], choices)
 
 

@@ -162,7 +162,7 @@ def _check_splits(run: Run, wanted: Iterable[int]) -> None:
 def _check_fits(run: Run, split: int, jobs: int, builder: Any) -> None:
     """Raise InputError unless the steps of a run fit into memory, so many at the same time."""
     n_train, n_test = map(len, run.rows(split))
-    short = memory.shortage(bytes_of_step(run, split, jobs, builder), n_train, jobs)
+    short = memory.shortage(bytes_of_step(run, split, jobs), n_train, jobs)
     if short is None:
         return
     n_kernels = memory_of(builder, _shape(run, n_train)).n_kernels
@@ -183,9 +183,7 @@ def _check_fits(run: Run, split: int, jobs: int, builder: Any) -> None:
     )
 
 
-def bytes_of_step(
-    run: Run, split: int, jobs: int = 1, builder: Any = None
-) -> Callable[[int], float]:
+def bytes_of_step(run: Run, split: int, jobs: int = 1) -> Callable[[int], float]:
     """Return a function of n: the bytes that a split takes with n training rows.
 
     Parameters
@@ -196,13 +194,10 @@ def bytes_of_step(
         One of the splits to be run.
     jobs : int, default=1
         Steps that are taken at the same time.
-    builder : object, default=None
-        Of its kernels, where it has been made.
     """
-    built = configs.kernel(run.config.kernel) if builder is None else builder
+    builder, solve = configs.kernel(run.config.kernel), configs.algorithm(run.config.algo)
     data, search = run.dataset(), run.config.search
     shape = _shape(run, 0)
-    solve = configs.algorithm(run.config.algo)
     # A worker has data of its own. Both parts are scaled, and there is what is on the way to that.
     others = len(data.y) * (jobs > 1) + 2 * len(run.rows(split)[1])
 
@@ -210,8 +205,8 @@ def bytes_of_step(
         samples = NUMBER * shape.d * (others + 2 * n)
         few = shape.with_samples(n)
         if not search.grid:
-            return samples + fitting(built, solve, few)
-        return samples + searching(built, solve, few, search.folds)
+            return samples + fitting(builder, solve, few)
+        return samples + searching(builder, solve, few, search.folds)
 
     return needs
 

@@ -85,20 +85,28 @@ class Store(RecordSource):
 
     def read(self, run: Run) -> RunRecords:
         """Return what there is of a run, each file of a split opened once."""
-        if not os.path.exists(self.directory(run)):  # as of most runs of most tables
-            return RunRecords(run, [])
         self.described_config(self.directory(run))  # names it if it is damaged
         records = list(self._records(run))
-        return RunRecords(run, records, self._selections(run, records))
+        return RunRecords(run, records, self.selections(run, records))
 
     def is_done(self, run: Run, split: int) -> bool:
         """Tell whether a split has a result."""
         record = self.record(run, split)
         return record is not None and record.is_done
 
-    def selections(self, run: Run) -> dict[int, Selection]:
-        """Return by split the selections that the splits of a run share, as far as made."""
-        return self._selections(run, self._records(run))
+    def selections(self, run: Run, records: Iterable[Record] | None = None) -> dict[int, Selection]:
+        """Return by split the selections that the splits of a run share, as far as made.
+
+        They are of a finished one of the `records`, if these have been read, or from their files.
+        """
+        if found := shared_selections(run, self._records(run) if records is None else records):
+            return found
+        selections = {}
+        for split in run.selection_splits:
+            path = self.selection_path(run, split)
+            if (read := _read(path, Selection.from_json, key=run.key, split=split)) is not None:
+                selections[split] = read
+        return selections
 
     def write(self, run: Run, record: Record) -> None:
         """Write the record of one split, unless a finished one is there already.
@@ -131,19 +139,8 @@ class Store(RecordSource):
 
     def _records(self, run: Run) -> Iterator[Record]:
         """Read the records of the run's splits that there are, one after the other."""
-        found = (self.record(run, split) for split in range(run.n_splits))
-        return (record for record in found if record is not None)
-
-    def _selections(self, run: Run, records: Iterable[Record]) -> dict[int, Selection]:
-        """Return the shared selections: of a finished record, or else from their files."""
-        if found := shared_selections(run, records):
-            return found
-        selections = {}
-        for split in run.selection_splits:
-            path = self.selection_path(run, split)
-            if (read := _read(path, Selection.from_json, key=run.key, split=split)) is not None:
-                selections[split] = read
-        return selections
+        found = self.records_in(self.directory(run))
+        return (record for record in found if record.split < run.n_splits)
 
     def describe(self, run: Run) -> None:
         """Write what a run is, unless it is there already with as many splits.

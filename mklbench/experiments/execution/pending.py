@@ -99,7 +99,7 @@ class Pending:
             If the store cannot be written.
         """
         now = time.monotonic()
-        while (step := self._first(now)) is not None:
+        while step := next((s for s in self.ready() if self._waiting[s] <= now), None):
             self._waiting[step] = now + LOOK_AGAIN
             path = lock_path(self._store, step)
             if self._has_ended(step):
@@ -127,9 +127,6 @@ class Pending:
         self.errors.setdefault(key, sentence)
         for step in [step for step in self._waiting if step.run.key == key]:
             self._drop(step)
-
-    def _first(self, now: float) -> Step | None:
-        return next((step for step in self.ready() if self._waiting[step] <= now), None)
 
     def _drop(self, step: Step) -> None:
         self._waiting.pop(step, None)
