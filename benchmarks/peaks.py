@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.output import publish, table
 from benchmarks.processes import Send, forget_peak, limited, peak_megabytes
 from benchmarks.timing import Result
 from mklbench import kernels, multiclass
@@ -115,10 +116,11 @@ def _measured(send: Send, cases: Sequence[Fit]) -> None:
 
 
 def run() -> list[Result]:
-    """Return how far the estimates are off, having written them to ``results/bench/peaks``."""
-    results = []
+    """Return how far the estimates are off, having written them to ``results/bench/peaks.md``."""
+    results, rows = [], []
     for case, measured in measure(CASES):
         ratio = case.estimate() / measured
+        rows.append([case.name, str(case.n), f"{measured / 1e6:.0f}", f"{ratio:.2f}"])
         results.append(
             Result(
                 f"estimated memory / measured peak, {case.name}, n = {case.n}",
@@ -127,4 +129,6 @@ def run() -> list[Result]:
                 1 / WITHIN <= ratio <= WITHIN,
             )
         )
+    headers = ["fit and prediction", "n", "peak, MB", "estimate / peak"]
+    publish("peaks.md", "Estimates of memory beside measured peaks", table(rows, headers, 1))
     return results

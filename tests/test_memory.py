@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from narrowing import present
 from numpy.typing import ArrayLike
 
 from mklbench import MKL, kernels, memory
-from mklbench.algorithms import mkl
+from mklbench.algorithms import gmkl, ikl, mkl, qnpkl
 from mklbench.cli import main
 from mklbench.contract import DEFAULT_MATRICES
 from mklbench.data import load
@@ -162,6 +162,16 @@ class TestEstimates:
         expected = gram_bytes(1000, DEFAULT_MATRICES) + gram_bytes(1000, 0.25)
         assert fitting(outside, solve, Shape(1000, 3)) == expected
         assert memory_of(outside, Shape(1000, 3)).n_kernels is None
+
+    @pytest.mark.parametrize("descent", [gmkl, qnpkl])
+    def test_a_descent_in_a_family_moves_one_kernel(self, descent: ModuleType) -> None:
+        """A search that is convex keeps those that it has found, too."""
+        moved, found = (
+            fitting(kernels.product_gaussians, solve, Shape(1500, 5))
+            for solve in (descent.solve, partial(ikl.solve, C=1.0))
+        )
+        assert moved < gram_bytes(1500, 6.0)
+        assert found > gram_bytes(1500, 15.0)
 
     def test_matrices_of_exact_mkl_are_those_of_the_page(self) -> None:
         """`make bench PARTS=peaks` measures others."""

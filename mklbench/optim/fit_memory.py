@@ -14,7 +14,8 @@ from mklbench.kernels.contract import Memory, Shape, gram_bytes, memory_of, unbo
 from mklbench.optim import joint_method
 from mklbench.solution import Solution
 
-# Of a family the kernels that were found are kept as halves: some 30.
+# Of a family the kernels that were found are kept as halves: some 30. A descent, which is not
+# convex, moves one kernel and finds none.
 _FOUND = 15.0
 # LIBSVM keeps columns in single precision: about half of them, up to the size of its cache.
 _CACHED, _CACHE = 0.25, 200e6
@@ -60,7 +61,8 @@ def solving(solve: Callable[..., Solution], kernels: Memory, shape: Shape) -> fl
     """Return the bytes that `solve` takes beside what kernels keep."""
     algorithm = algorithm_of(solve)
     needed = gram_bytes(shape.n, algorithm.matrices) + kernels.combining
-    if kernels.is_family and kernels.n_kernels is not None and not algorithm.combines_once:
+    finds = algorithm.convex and not algorithm.combines_once
+    if kernels.is_family and kernels.n_kernels is not None and finds:
         needed += gram_bytes(shape.n, _FOUND)
     return needed + min(gram_bytes(shape.n, _CACHED), _CACHE)
 
