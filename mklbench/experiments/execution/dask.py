@@ -63,6 +63,7 @@ class Dask(Remote):
             )
         self._address, self._workers = address, workers
         self._client: Any = None
+        self._cluster: Any = None
         self._futures: list[Any] = []
 
     @property
@@ -98,31 +99,33 @@ class Dask(Remote):
 
     def close(self) -> None:
         """Cancel the tasks, leave the scheduler, and end the workers that were started here."""
-        client, self._client = self._client, None
         with contextlib.suppress(Exception):  # the scheduler may be gone
-            if client is not None:
-                client.cancel(self._futures, force=True)
-                client.close()
-        self._futures = []
+            if self._client is not None:
+                self._client.cancel(self._futures, force=True)
+                self._client.close()
+        with contextlib.suppress(Exception):
+            if self._cluster is not None:
+                self._cluster.close()
+        self._client, self._cluster, self._futures = None, None, []
 
     def _connect(self) -> None:
-        from distributed import Client
+        from distributed import Client, LocalCluster
 
-        # Its tracebacks on a scheduler that is away say less than we do.
+        # Their tracebacks on a scheduler or a worker that is away say less than we do.
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
-        here = {"n_workers": self._workers, "threads_per_worker": 1, "dashboard_address": None}
+        quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
         try:
-            self._client = Client(
-                self._address,
-                timeout=_CONNECT,
-                set_as_default=False,
-                **({} if self._address else here),
-            )
+            # Not by the client, which waits for 20 s after workers that do not start.
+            if self._address is None:
+                self._cluster = LocalCluster(None, self._workers, 1, **quiet)
+            address = self._address or self._cluster
+            self._client = Client(address, timeout=_CONNECT, set_as_default=False)
         except Exception as error:  # of many kinds
-            raise InputError(
-                f"executor.address={self._address} does not answer ({first_line(error)}): see that "
-                "a dask scheduler runs there."
-            ) from error
+            wrong, remedy = "executor=dask starts no workers", "start the command again"
+            if self._address is not None:
+                wrong = f"executor.address={self._address} does not answer"
+                remedy = "see that a dask scheduler runs there"
+            raise InputError(f"{wrong} ({first_line(error)}): {remedy}.") from error
 
     def _check(self, store: Store) -> None:
         store.check_writable()

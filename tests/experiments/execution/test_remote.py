@@ -11,6 +11,8 @@ import pytest
 from experiment_fakes import fake_run, tiny_run
 from narrowing import present
 
+from mklbench.errors import InputError
+from mklbench.experiments.execution.dask import Dask
 from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.plan import run_all
@@ -128,3 +130,14 @@ def test_a_job_begins_no_step_after_its_time(store: Store) -> None:
     sent = pickle.loads(pickle.dumps([(Step(run, 0), run.key, (None,))]))
     assert take_steps(str(store.path), [], sent, -1.0, name="fake 0") == {}
     assert store.read(run).status == "missing"
+
+
+def test_workers_of_dask_that_do_not_start_are_said_in_a_sentence(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cluster(*_: Any, **options: Any) -> None:
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr("distributed.LocalCluster", cluster)
+    with pytest.raises(InputError, match=r"dask starts no workers \(Nanny failed to start\): "):
+        Dask().prepare([], store)
