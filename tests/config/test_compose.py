@@ -21,7 +21,9 @@ def choices(group: str) -> list[str]:
 
 
 def compose(*overrides: str) -> configs.RunConfig:
-    return configs.run_config(configs.compose(overrides))
+    return configs.config_of(
+        overrides
+    )  # which tests/config/test_composition.py compares with Hydra
 
 
 def toy_problem() -> tuple[np.ndarray, np.ndarray]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 from pathlib import Path
 
+import matplotlib
 import pytest
 from example_runs import EXAMPLES, python
 
@@ -13,12 +15,16 @@ EXAMPLE = EXAMPLES / "own_table"
 README = (EXAMPLE / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_walk_prints_what_the_readme_shows(tmp_path: Path) -> None:
+def test_the_walk_prints_what_the_readme_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    matplotlib.use("Agg")
     commands, shown = re.findall(r"^```(?:sh)?\n(.+?)^```", README, re.MULTILINE | re.DOTALL)
-    printed = ""
     for line in commands.splitlines():
         _, script = shlex.split(line)
-        printed += python([str(EXAMPLE / script)], tmp_path).stdout
+        runpy.run_path(str(EXAMPLE / script), run_name="__main__")
+    printed = capsys.readouterr().out
     assert printed.splitlines()[0] == shown.splitlines()[0]
     assert printed.splitlines()[-1] == "100 of 100 as learn.py predicted them"
     weights = [weighed(text) for text in (printed, shown)]

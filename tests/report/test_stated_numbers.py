@@ -42,6 +42,9 @@ from mklbench.report.loading import load_table, table_names
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Verdict
 
+# All records take a while to read, and so one process has all of these tests.
+pytestmark = pytest.mark.xdist_group("stated")
+
 FINDINGS, PICARD = "docs/findings/*.md", "docs/findings/picard2012.md"
 GEHLER = "docs/findings/gehler2008.md"
 

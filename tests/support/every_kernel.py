@@ -35,6 +35,7 @@ KINDS_FIRST = rest_slow(NAMES, *KINDS)
 QUICK = {
     "IKL": {"samples": 0, "n_global_ascents": 10, "n_product_starts": 5, "tol": 0.1},
     "GMKL": {"C": 10.0},
+    "QNPKL": {"C": 10.0, "iterations": 4},
 }
 
 # Every kernel that is made from features. On these the extreme rows have finite kernel values...

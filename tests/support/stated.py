@@ -15,6 +15,7 @@ from mklbench.report.table.paper_table import Slot
 ROOT = Path(__file__).parents[2]
 
 
+@cache
 def lines_of(name: str) -> list[Record]:
     return read_records(record_path(ROOT / "results" / "records", name))
 
