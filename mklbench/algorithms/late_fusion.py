@@ -5,28 +5,35 @@ the fusion is
 
     f = 1/k sum_j f_j,
 
-or with `vote` the majority of the signs of f_j, ties broken by the
-mean. A group of kernels, such as those of one view, has one machine on their mean.
+or with `vote` the majority of the signs of f_j, ties broken by the mean. A group of kernels, such
+as those of one view, has one machine on their mean. With `folds` each machine has a C of its own,
+chosen by cross-validation: late fusion of tuned machines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from mklbench import grids
 from mklbench.errors import InputError
+from mklbench.kernels.banks.precomputed import PrecomputedBank
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
-from mklbench.optim.machines import Learner, are_labels
+from mklbench.optim.machines import Learner, are_labels, losses_of_each
 from mklbench.solution import Solution
-from mklbench.validation import check_flag
+from mklbench.validation import check_count, check_flag
 
 VERSION = 1
+NEW_OPTIONS = ("folds",)
 
 COMBINES_ONCE = True
 REGRESSION = True
+
+Array = NDArray[np.float64]
 
 
 def solve(
@@ -36,6 +43,7 @@ def solve(
     *,
     vote: bool = False,
     groups: str | GroupLists = "singletons",
+    folds: int | None = None,
     learner: str = "svm",
     lam: float = 1.0,
     epsilon: float = 0.1,
@@ -59,6 +67,9 @@ def solve(
         The kernels of each machine, which has the mean of them: "singletons" for a machine a
         kernel, "bank" for one a group of the bank, "features" for one a feature; or lists of kernel
         indices.
+    folds : int or None, default=None
+        Number of folds, >= 2, by which each machine chooses its own C, or lam of "krr", from
+        decades in units of its kernel, as a search does; None for the same one in all.
     learner : str, default="svm"
         What is learned on each, "svm", "krr" or "svr".
     lam : float, default=1.0
@@ -86,16 +97,16 @@ def solve(
     machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, sample_weight)
     check_grouping(groups)
     check_flag("vote", vote)
+    if folds is not None:
+        check_count("folds", folds, minimum=2)
     bank, targets = machine.check("late_fusion", bank, y)
     if vote and not are_labels(targets).all():
         raise InputError(
             "vote=true needs classes to vote for, but y has real targets: set vote=false."
         )
     chosen = groups_of(bank, groups)
-    members = tuple(
-        machine.learn(bank, targets, (chosen.owner == j) / chosen.sizes[j])
-        for j in range(len(chosen))
-    )
+    shares = [(chosen.owner == j) / chosen.sizes[j] for j in range(len(chosen))]
+    members = tuple(_member(machine, bank, targets, share, folds) for share in shares)
     calls = np.cumsum([member.n_svm_calls for member in members])
     return Solution(
         weights=np.mean([member.weights for member in members], axis=0),
@@ -113,4 +124,22 @@ def solve(
         svm_seconds=sum(member.svm_seconds for member in members),
         members=members,
         vote=vote,
+    )
+
+
+def _member(machine: Learner, bank: Bank, y: Array, weights: Array, folds: int | None) -> Solution:
+    """Return the machine at `weights` (M,), its C or lam the best in some folds if asked for."""
+    if folds is None:
+        return machine.learn(bank, y, weights)
+    kernel = PrecomputedBank(bank.combine(weights)[None])
+    option = "lam" if machine.kind == "krr" else "C"
+    values = [grids.resolved(option, c, grids.unit_of(kernel)) for c in grids.DECADES]
+    tried = [replace(machine, **{option: value}) for value in values]
+    found = [losses_of_each("late_fusion", kernel, y, one, folds, 0) for one in tried]
+    losses, calls, seconds = zip(*found, strict=True)
+    member = tried[int(np.argmin(losses))].learn(bank, y, weights)
+    return replace(
+        member,
+        n_svm_calls=member.n_svm_calls + sum(calls),
+        svm_seconds=member.svm_seconds + sum(seconds),
     )

@@ -9,7 +9,7 @@ from narrowing import present
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mklbench import multiclass
-from mklbench.algorithms import krr, late_fusion, svm
+from mklbench.algorithms import best_kernel, krr, late_fusion, svm
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians
 
@@ -91,6 +91,26 @@ def test_regression() -> None:
     assert_allclose(decision, np.mean(values, axis=0))
 
 
+@pytest.mark.parametrize(("learner", "option"), [("svm", "C"), ("krr", "lam")])
+def test_with_folds_each_machine_has_a_c_of_its_own(learner: str, option: str) -> None:
+    """That of the decades with the least loss on held-out samples, in units of the kernel."""
+    stack, y = scaled_stack()
+    bank = PrecomputedBank(stack)
+    members = present(late_fusion.solve(bank, y, folds=3, learner=learner).members)
+    chosen = set()
+    for K, member in zip(stack, members, strict=True):
+        alone, unit = PrecomputedBank(K[None]), K.diagonal().mean()
+        best = {}
+        for c in (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0):
+            value = float(f"{unit / c if option == 'lam' else c / unit:.3g}")
+            tried = best_kernel.solve(alone, y, folds=3, learner=learner, **{option: value})
+            best[c] = tried.history[0]["held_out_loss"], tried
+        c = min(best, key=lambda c: best[c][0])
+        assert_allclose(member.dual_coef, best[c][1].dual_coef, atol=1e-9)
+        chosen.add(c)
+    assert len(chosen) > 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -98,6 +118,7 @@ def test_regression() -> None:
         ({"groups": [[0, 1]]}, "do not name each of the 6 kernels exactly once"),
         ({"y": real_targets(), "learner": "krr", "vote": True}, "vote=true needs classes"),
         ({"y": real_targets()}, "choose learner=krr or learner=svr"),
+        ({"folds": 1}, "folds=1"),
         ({"learner": "knn"}, "learner=knn is not known"),
     ],
 )
