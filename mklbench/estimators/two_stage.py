@@ -212,6 +212,8 @@ class LateFusion(_WithLearner, KernelLearner):
     groups : str or GroupLists
         The kernels of each machine: "singletons", "bank" for the bank's own groups, "one" or
         "features"; or lists of kernel indices.
+    folds : int or None
+        Number of folds by which each machine chooses its own C or lam; None for the same in all.
     """
 
     _algorithm = "mklbench.algorithms.late_fusion"
@@ -219,6 +221,7 @@ class LateFusion(_WithLearner, KernelLearner):
 
     vote: bool = False
     groups: str | GroupLists = "singletons"
+    folds: int | None = None
 
 
 @estimator

@@ -319,7 +319,8 @@ def _symmetry(case: _Case) -> None:
     """Samples in another order, with the signs of y turned, give the same machine."""
     X, y = _problem()
     order = np.arange(len(y))
-    if "folds" not in case.algorithm.options:  # else it decides which samples are held out together
+    # Else the order decides which samples are held out together.
+    if case.algorithm.default("folds") is None:
         order = np.random.default_rng(0).permutation(len(y))
     there = case(X, y, **case.precise())
     now = case(X[order], -y[order], **case.precise())
