@@ -132,9 +132,9 @@ def _member(machine: Learner, bank: Bank, y: Array, weights: Array, folds: int |
     if folds is None:
         return machine.learn(bank, y, weights)
     kernel = PrecomputedBank(bank.combine(weights)[None])
-    option = "lam" if machine.kind == "krr" else "C"
-    values = [grids.resolved(option, c, grids.unit_of(kernel)) for c in grids.DECADES]
-    tried = [replace(machine, **{option: value}) for value in values]
+    option, unit = "lam" if machine.kind == "krr" else "C", grids.unit_of(kernel)
+    values = [grids.resolved(option, c, unit) for c in grids.DECADES]
+    tried = [replace(machine, C=value, lam=value) for value in values]
     found = [losses_of_each("late_fusion", kernel, y, one, folds, 0) for one in tried]
     losses, calls, seconds = zip(*found, strict=True)
     member = tried[int(np.argmin(losses))].learn(bank, y, weights)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from alignment_problems import real_targets, scaled_stack
@@ -103,7 +105,8 @@ def test_with_folds_each_machine_has_a_c_of_its_own(learner: str, option: str) -
         best = {}
         for c in (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0):
             value = float(f"{unit / c if option == 'lam' else c / unit:.3g}")
-            tried = best_kernel.solve(alone, y, folds=3, learner=learner, **{option: value})
+            options: dict[str, Any] = {option: value, "folds": 3, "learner": learner}
+            tried = best_kernel.solve(alone, y, **options)
             best[c] = tried.history[0]["held_out_loss"], tried
         c = min(best, key=lambda c: best[c][0])
         assert_allclose(member.dual_coef, best[c][1].dual_coef, atol=1e-9)
