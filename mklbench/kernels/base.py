@@ -153,7 +153,7 @@ class Bank(KernelOperator):
             The indices m, from 0 to M - 1 in any order; there may be none.
         """
 
-    def dearest(self, prices: Array, count: int) -> Indices:
+    def top_k(self, prices: Array, count: int) -> Indices:
         """Return indices of kernels of the largest prices, the first of equal ones first.
 
         A search adds these to the kernels that it works with. A bank in which very many kernels are

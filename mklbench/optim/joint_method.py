@@ -158,8 +158,8 @@ def searches(
     """Yield weights (M,), a (n,) and its forms (M,) at every stage.
 
     The joint method solves the problem on factors with few columns, if the kernels have these. Else
-    it solves that of some kernels on their Gram matrices; then those join that are dearest at its
-    alpha. Nothing comes of a one-class SVM, nor where these matrices would take too much room.
+    it solves that of some kernels on their Gram matrices; then those of the largest prices at its
+    alpha join. Nothing comes of a one-class SVM, nor where these matrices would take too much room.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def searches(
         forms = bank.quadratic_forms(a)
         yield weights, a, forms
         count = int(np.count_nonzero(weights)) + _FURTHER_KERNELS
-        joined = np.union1d(kernels, bank.dearest(forms, count))
+        joined = np.union1d(kernels, bank.top_k(forms, count))
         if len(joined) == len(kernels):
             return
         kernels = joined

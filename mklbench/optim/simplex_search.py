@@ -155,11 +155,11 @@ class Search:
         solution when all alpha of a class are equal, as they are for a small C.
         """
         self._prices = self._bank.quadratic_forms(self._svm.dual.direction)
-        return self._equal_on_dearest()
+        return self._equal_on_top()
 
-    def _equal_on_dearest(self) -> Array:
+    def _equal_on_top(self) -> Array:
         weights = np.zeros(self._bank.n_kernels)
-        weights[self._bank.dearest(self._prices, _FIRST_KERNELS)] = 1.0
+        weights[self._bank.top_k(self._prices, _FIRST_KERNELS)] = 1.0
         return _on_simplex(weights)
 
     def _assess(self, trained: Trained) -> None:
@@ -198,7 +198,7 @@ class Search:
         prices = products @ trained.dual_coef
         taking_part = prices > _NEGLIGIBLE * prices.max()
         if not taking_part.any():
-            return self._to_dearest(trained)
+            return self._to_top(trained)
         kernels, products, prices = kernels[taking_part], products[taking_part], prices[taking_part]
         at = Expansion(
             K=self._svm.gram,
@@ -219,16 +219,16 @@ class Search:
         slope = -0.5 * float((prediction.weights - at.weights) @ prices)
         return _Step(weights, slope, prediction)
 
-    def _to_dearest(self, trained: Trained) -> _Step:
+    def _to_top(self, trained: Trained) -> _Step:
         """Return the step to other kernels where K a = 0 for those at hand."""
         self._certify(trained.weights, trained.dual_coef, trained.intercept)
-        weights = self._equal_on_dearest()
+        weights = self._equal_on_top()
         return _Step(weights, -0.5 * float((weights - trained.weights) @ self._prices), None)
 
     def _working_set(self, weights: Array) -> Indices:
         """Return the kernels with positive weight and those whose price may earn them one."""
         support = np.flatnonzero(weights)
-        further = self._bank.dearest(self._prices, len(support) + _FURTHER_KERNELS)
+        further = self._bank.top_k(self._prices, len(support) + _FURTHER_KERNELS)
         return np.union1d(support, further)
 
     def _rows(self, trained: Trained) -> NDArray[np.bool_]:

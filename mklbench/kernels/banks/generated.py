@@ -236,7 +236,7 @@ class GeneratedBank(Bank):
         samples = self._X if Z is None else check_features("Z", Z, self._X.shape[1])
         return np.broadcast_to(1.0, (self.n_kernels, len(samples)))
 
-    def dearest(self, prices: Array, count: int) -> Indices:
+    def top_k(self, prices: Array, count: int) -> Indices:
         # Of a group those at peaks along gamma: what is beside a peak is nearly the same kernel.
         by_group = prices.reshape(len(self._groups), -1)
         peaks = np.ones(by_group.shape, dtype=bool)

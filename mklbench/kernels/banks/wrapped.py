@@ -72,8 +72,8 @@ class WrappedBank(Bank):
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
         return self._bank.products(a, kernels)
 
-    def dearest(self, prices: Array, count: int) -> Indices:
-        return self._bank.dearest(prices, count)
+    def top_k(self, prices: Array, count: int) -> Indices:
+        return self._bank.top_k(prices, count)
 
     def traces(self) -> Array:
         return self._outer(self._bank.traces())
@@ -179,8 +179,8 @@ class KernelSubset(WrappedBank):
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
         return self._bank.products(a, self._kernels[self._check_kernels(kernels)])
 
-    def dearest(self, prices: Array, count: int) -> Indices:
-        return Bank.dearest(self, prices, count)
+    def top_k(self, prices: Array, count: int) -> Indices:
+        return Bank.top_k(self, prices, count)
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         names = self._bank.kernel_names(columns)

@@ -162,14 +162,14 @@ class TestOperators:
             feature_pairs(np.zeros((5, 1)))
 
 
-class TestDearest:
+class TestTopK:
     @given(d=st.integers(1, 5), k=st.integers(1, 9), seed=st.integers(0, 10**6))
     @settings(deadline=None, max_examples=60)
     def test_they_are_peaks_and_the_best_comes_first(self, d: int, k: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
         bank = on_features(rng.standard_normal((4, d)), np.geomspace(0.1, 1.0, k))
         prices = rng.integers(0, 4, size=d * k).astype(float)
-        found = bank.dearest(prices, 6)
+        found = bank.top_k(prices, 6)
         assert 1 <= len(found) <= 6
         assert len(set(found.tolist())) == len(found)
         assert prices[found[0]] == prices.max()
@@ -184,7 +184,7 @@ class TestDearest:
     def test_scaled_kernels_pass_them_on(self) -> None:
         bank = unit_trace(on_features(samples("normal", 9, 2, 0), MANY))
         prices = np.concatenate([MANY, 3.0 - MANY])
-        assert_array_equal(bank.dearest(prices, 9), [150, 149])
+        assert_array_equal(bank.top_k(prices, 9), [150, 149])
 
 
 class TestSolving:
