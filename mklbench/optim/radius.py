@@ -160,28 +160,6 @@ def lbfgs(function: Callable[[Array], tuple[float, Array]], start: Array, max_ev
         minimize(function, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
 
 
-def minimise(
-    evaluate: Callable[[Array], tuple[float, Array]], start: Array, max_evals: int
-) -> None:
-    """Minimise a function of weights u >= 0 that does not change when all are multiplied.
-
-    L-BFGS-B on the logarithm of a positive function, with parameters as in `lbfgs`; there are at
-    most `max_evals` evaluations.
-    """
-    left = max_evals
-
-    def logarithm(u: Array) -> tuple[float, Array]:
-        nonlocal left
-        if left == 0 or not u.any():
-            raise Done
-        left -= 1
-        value, gradient = evaluate(u)
-        # A margin of nearly constant kernels may be below 0 by rounding: L-BFGS-B ends at NaN.
-        return float(np.log(value)) if value > 0.0 else np.nan, gradient / value
-
-    lbfgs(logarithm, start, max_evals)
-
-
 # The last points of a search, which are the nearest to its end.
 _MOST = 500
 # Shares of the ball with all samples alike in mixtures, beyond what the programme says: its
@@ -372,12 +350,23 @@ class RadiusSearch(ABC, Generic[At]):
             Maximum number of evaluations.
         """
         first = min(_FIRST, max_iter)
+
+        def logarithm(u: Array) -> tuple[float, Array]:
+            if len(self.history) >= first or not u.any():
+                raise Done
+            value, gradient = self._visit(u)
+            if self.gap <= self.tol:
+                raise Done
+            # A margin of nearly constant kernels may be below 0 by rounding: that is no logarithm,
+            # and L-BFGS-B ends there.
+            return float(np.log(value)) if value > 0.0 else np.nan, gradient / value
+
         for _ in range(n_searches):
             left = first - len(self.history)
             if left <= 0 or self.gap <= self.tol:
                 break
             start = (self.radius.units > 0).astype(float)
-            minimise(self, start if self.best is None else self.best.u / self.best.u.max(), left)
+            lbfgs(logarithm, start if self.best is None else self.best.u / self.best.u.max(), left)
             if not self.tighten():
                 break
         if self.gap > self.tol:
@@ -385,14 +374,8 @@ class RadiusSearch(ABC, Generic[At]):
         assert self.best is not None
         return self.best
 
-    def __call__(self, u: Array) -> tuple[float, Array]:
-        """Return the value and its gradient at u (M,); the search ends where the gap is closed."""
-        value, gradient = self._visit(u)
-        if self.gap <= self.tol:
-            raise Done
-        return value, gradient
-
     def _visit(self, u: Array) -> tuple[float, Array]:
+        """Return the value and its gradient at u (M,), and keep what is known there."""
         inside = self.radius.scaled(u * self.radius.units)
         found = self.evaluated(inside)
         here = Candidate(u, inside.weights, found.at, found.bounds)

@@ -7,9 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 from problems import random_stack
 
+from mklbench.algorithms import radius_margin
 from mklbench.kernels import PrecomputedBank
-from mklbench.optim import radius
+from mklbench.optim.problem import Problem
 from mklbench.optim.radius import Radius
+from mklbench.optim.svm_value import Objective
 
 Array = np.ndarray
 
@@ -31,15 +33,23 @@ def test_the_gradient_is_that_of_differences() -> None:
 
 
 @pytest.mark.parametrize("first", [0, 3])
-def test_a_search_ends_where_rounding_makes_a_value_negative(first: int) -> None:
+def test_a_search_ends_where_rounding_makes_a_value_negative(
+    first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As it does of margins by kernels that are nearly constant; a warning would fail the test."""
+    stack, y = random_stack(n=20)
+    bank = PrecomputedBank(stack[:2])
+    search = radius_margin._RadiusMarginSearch(bank, Objective(bank, Problem.of(y, 1.0)), 1e-9)
+    visit = search._visit
     seen: list[float] = []
 
-    def evaluate(u: Array) -> tuple[float, Array]:
-        d = u - np.array([1.0, 2.0])
-        seen.append(1.0 + d @ d if len(seen) < first else -1e-9)
-        return seen[-1], 2.0 * d
+    def rounded(u: Array) -> tuple[float, Array]:
+        value, gradient = visit(u)
+        seen.append(value if len(seen) < first else -1e-9)
+        return seen[-1], gradient
 
-    radius.minimise(evaluate, np.full(2, 5.0), 200)
-    assert len(seen) < 100
+    monkeypatch.setattr(search, "_visit", rounded)
+    monkeypatch.setattr(search, "_close_together", lambda max_iter: None)
+    search.run(1, 200)
+    assert len(seen) < 25
     assert min(seen) < 0
