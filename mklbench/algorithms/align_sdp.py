@@ -20,7 +20,7 @@ of the cuts make the matrix Z of `mklbench.certify.semidefinite_alignment_bounds
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -127,9 +127,8 @@ def solve(
             f"align_sdp takes banks of at most {LARGEST_BANK} kernels, and this has "
             f"{bank.n_kernels}: choose fewer, or alignf, whose weights are not negative."
         )
-    problem = _AlignmentProblem.of(bank, targets)
     history = iterations.begin()
-    weights, gap = problem.solve(tol, max_iter, history)
+    weights, gap = _most_aligned(bank, targets, tol, max_iter, history)
     K = bank.combine(weights)
     diagonal = float(K.diagonal().mean())
     # The machines take weights >= 0; the combination is one kernel to them.
@@ -146,98 +145,75 @@ def solve(
 solve_path = path_of(solve, PATH_OPTION)
 
 
-@dataclass(frozen=True)
-class _AlignmentProblem:
-    """The problem for kernels of unit norm; variables u with v = root u, ||K_v||_F = ||u||.
+def _most_aligned(
+    bank: Bank, y: Array, tol: float, max_iter: int, history: History
+) -> tuple[Array, float]:
+    """Return weights (M,) of the kernels as they come in, and the gap of their alignment.
 
-    Attributes
-    ----------
-    bank : Bank
-        The M kernels.
-    norms : ndarray of shape (M,)
-        ||K_m||_F; 1 for a kernel that is 0.
-    products, alignments : ndarray of shape (M, M) and (M,)
-        Q and c at unit norms.
-    target_norm : float
-        ||y y'||_F.
-    root : ndarray of shape (M, r)
-        Such that root'Q root = I.
+    What is reached on the way is noted in `history`. The variables u, with root'Q root = I and
+    v = root u, are those of kernels of unit norm: ||K_v||_F = ||u||.
     """
+    products = bank.inner_products()
+    norms = np.sqrt(np.maximum(products.diagonal(), 0.0))
+    norms = np.where(norms > 0, norms, 1.0)
+    products = products / np.outer(norms, norms)
+    alignments = bank.target_alignments(y) / norms
+    require_aligned(alignments, "zero")
+    values, vectors = np.linalg.eigh(products)
+    kept = values > len(values) * np.finfo(float).eps * values[-1]
+    root = vectors[:, kept] / np.sqrt(values[kept])
+    target = root.T @ alignments
+    cuts = np.empty((0, len(alignments)))  # x' K_m x, at unit norms
+    safe = np.maximum(alignments, 0.0)  # a combination that is allowed
+    while True:
+        planes = cuts @ root
+        lengths = np.linalg.norm(planes, axis=1)
+        multipliers = np.zeros(len(cuts))
+        if len(cuts):
+            most = _STEPS_A_CUT * len(cuts)
+            multipliers, _ = nnls((planes / lengths[:, None]).T, -target, maxiter=most)
+            multipliers /= lengths
+        asked = root @ (target + planes.T @ multipliers)
+        allowed, eigenvectors = _allowed(bank, norms, products, asked, safe)
+        bounds = certify.semidefinite_alignment_bounds(
+            products, alignments, float(y @ y), allowed, cuts.T @ multipliers
+        )
+        gap = bounds.relative_gap
+        iterations.note(history, allowed, objective=bounds.lower, gap=gap, n_svm_calls=0.0)
+        if gap <= tol or len(eigenvectors) == 0 or len(history) >= max_iter:
+            return allowed / norms, gap
+        safe = allowed
+        new = np.array([bank.quadratic_forms(x) / norms for x in eigenvectors])
+        cuts = np.concatenate([cuts, new])
 
-    bank: Bank
-    norms: Array
-    products: Array
-    alignments: Array
-    target_norm: float
-    root: Array
 
-    @classmethod
-    def of(cls, bank: Bank, y: Array) -> _AlignmentProblem:
-        products = bank.inner_products()
-        norms = np.sqrt(np.maximum(products.diagonal(), 0.0))
-        norms = np.where(norms > 0, norms, 1.0)
-        products = products / np.outer(norms, norms)
-        alignments = bank.target_alignments(y) / norms
-        require_aligned(alignments, "zero")
-        values, vectors = np.linalg.eigh(products)
-        kept = values > len(values) * np.finfo(float).eps * values[-1]
-        root = vectors[:, kept] / np.sqrt(values[kept])
-        return cls(bank, norms, products, alignments, float(y @ y), root)
+def _allowed(
+    bank: Bank, norms: Array, products: Array, asked: Array, safe: Array
+) -> tuple[Array, Array]:
+    """Return the weights nearest to those asked for, from `safe` ones, that are allowed.
 
-    def solve(self, tol: float, max_iter: int, history: History) -> tuple[Array, float]:
-        """Return weights (M,) of the kernels as they come in, and the gap of their alignment.
-
-        What is reached on the way is noted in `history`.
-        """
-        target = self.root.T @ self.alignments
-        cuts = np.empty((0, len(self.alignments)))  # x' K_m x, at unit norms
-        safe = np.maximum(self.alignments, 0.0)  # a combination that is allowed
-        while True:
-            planes = cuts @ self.root
-            lengths = np.linalg.norm(planes, axis=1)
-            multipliers = np.zeros(len(cuts))
-            if len(cuts):
-                most = _STEPS_A_CUT * len(cuts)
-                multipliers, _ = nnls((planes / lengths[:, None]).T, -target, maxiter=most)
-                multipliers /= lengths
-            asked = self.root @ (target + planes.T @ multipliers)
-            allowed, eigenvectors = self._allowed(asked, safe)
-            bounds = certify.semidefinite_alignment_bounds(
-                self.products, self.alignments, self.target_norm, allowed, cuts.T @ multipliers
-            )
-            gap = bounds.relative_gap
-            iterations.note(history, allowed, objective=bounds.lower, gap=gap, n_svm_calls=0.0)
-            if gap <= tol or len(eigenvectors) == 0 or len(history) >= max_iter:
-                return allowed / self.norms, gap
-            safe = allowed
-            new = np.array([self.bank.quadratic_forms(x) / self.norms for x in eigenvectors])
-            cuts = np.concatenate([cuts, new])
-
-    def _allowed(self, asked: Array, safe: Array) -> tuple[Array, Array]:
-        """Return the weights nearest to those asked for, from `safe` ones, that are allowed.
-
-        With them the eigenvectors (k, n) of what is asked for with the most negative eigenvalues.
-        """
-        K_asked, K_safe = (self.bank.combine(v / self.norms) for v in (asked, safe))
-        eigenvalues, vectors = np.linalg.eigh(K_asked)
-        negative = np.flatnonzero(eigenvalues < -_SEMIDEFINITE * eigenvalues[-1])[:_CUTS_AT_ONCE]
-        if not len(negative):
-            return asked, vectors.T[:0]
-        # Of unit norm both, so that a share is one of the way.
-        asked_norm, safe_norm = (float(np.sqrt(v @ self.products @ v)) for v in (asked, safe))
-        asked, K_asked = asked / asked_norm, K_asked / asked_norm
-        safe, K_safe = safe / safe_norm, K_safe / safe_norm
-        top = vectors[:, -1]
-        there, beyond = 0.0, 1.0
-        for _ in range(_HALVINGS):
-            if beyond - there <= 1e-3 * (1.0 - there):
-                break
-            middle = 0.5 * (there + beyond)
-            if _is_allowed((1 - middle) * K_safe + middle * K_asked, top):
-                there = middle
-            else:
-                beyond = middle
-        return (1 - there) * safe + there * asked, vectors.T[negative]
+    With them the eigenvectors (k, n) of what is asked for with the most negative eigenvalues.
+    """
+    K_asked, K_safe = (bank.combine(v / norms) for v in (asked, safe))
+    eigenvalues, vectors = np.linalg.eigh(K_asked)
+    negative = np.flatnonzero(eigenvalues < -_SEMIDEFINITE * eigenvalues[-1])[:_CUTS_AT_ONCE]
+    if not len(negative):
+        return asked, vectors.T[:0]
+    # Of unit norm both, so that a share is one of the way.
+    asked_norm, safe_norm = (float(np.sqrt(v @ products @ v)) for v in (asked, safe))
+    asked, K_asked = asked / asked_norm, K_asked / asked_norm
+    safe, K_safe = safe / safe_norm, K_safe / safe_norm
+    top = vectors[:, -1]
+    there, beyond = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        if beyond - there <= 1e-3 * (1.0 - there):
+            break
+        middle = 0.5 * (there + beyond)
+        if _is_allowed((1 - middle) * K_safe + middle * K_asked, top):
+            there = middle
+        else:
+            beyond = middle
+    return (1 - there) * safe + there * asked, vectors.T[negative]
 
 
 def _is_allowed(K: Array, top: Array) -> bool:

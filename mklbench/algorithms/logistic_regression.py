@@ -20,6 +20,7 @@ value is a bound.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,9 +30,10 @@ from scipy.special import expit
 
 from mklbench.certify import Logistic
 from mklbench.kernels.base import KernelOperator
+from mklbench.optim.machines import certified
 from mklbench.optim.problem import Problem
 from mklbench.optim.several import Several, one_of, path_of
-from mklbench.optim.svm_value import bounds_alone, check_samples
+from mklbench.optim.svm_value import check_samples
 from mklbench.solution import Solution
 from mklbench.validation import check_tolerance
 
@@ -103,18 +105,7 @@ def solve(
         f, n_iter = _outputs(L, loss, tol)
         intercept = _intercept(f, loss)
         a = box * labels * expit(-labels * (f + intercept))
-        bounds = bounds_alone(loss, K @ a, a, intercept)
-        return Solution(
-            weights=weights,
-            dual_coef=a,
-            intercept=intercept,
-            objective=bounds.lower,
-            gap=bounds.relative_gap,
-            n_svm_calls=0,
-            n_iter=n_iter,
-            converged=bounds.relative_gap <= tol,
-            history=[{"objective": bounds.lower, "n_svm_calls": 0.0}],
-        )
+        return replace(certified(loss, K @ a, weights, a, intercept, tol), n_iter=n_iter)
 
     return lambda Cs: [solved(C) for C in Cs]
 

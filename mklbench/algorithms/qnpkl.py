@@ -17,7 +17,7 @@ Algorithm 1 as it is printed, which has a tight tolerance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +59,7 @@ PRINTED: Mapping[str, Any] = {
 }
 
 _STARTS = ("median", "uniform")
+_VARIANTS = ("paper", "jkernelmachines")
 # SVMs of one solve. With a box that does not bind, J goes on falling by its rounding.
 _MAX_EVALS = 40_000
 # The authors' library sets smaller parameters to zero, and keeps curvatures above it. It starts
@@ -159,7 +160,7 @@ def solve(
     """
     if iterations is not None:
         check_count("iterations", iterations, 0)
-    check_choice("variant", variant, _SEARCHES)
+    check_choice("variant", variant, _VARIANTS)
     tol = check_tolerance("tol", tol)
     check_positive("initial_step", initial_step)
     check_positive("smallest_step", smallest_step)
@@ -182,7 +183,7 @@ def solve(
     weights = _start(family, start) * width
     descent = _Descent(
         Objective(family, problem),
-        _SEARCHES[variant],
+        variant == "paper",
         initial_step,
         smallest_step,
         shun_identity,
@@ -211,8 +212,8 @@ class _Descent:
     ----------
     objective : Objective
         J, one SVM a call.
-    search : callable
-        Takes the step of one iteration.
+    one_success : bool
+        Whether an iteration ends with its first successful step.
     initial_step, smallest_step, shun_identity : float or bool
         As in `solve`.
     most : int
@@ -226,7 +227,7 @@ class _Descent:
     """
 
     objective: Objective
-    search: Callable[[_Descent, Point, Array], Point]
+    one_success: bool
     initial_step: float
     smallest_step: float
     shun_identity: bool
@@ -243,7 +244,7 @@ class _Descent:
         rate = np.full(len(weights), _first_rate(point, initial_rate))
         yield point, self.is_exhausted
         while not (self.has_ended or self.is_exhausted):
-            following = self._noted(self.search(self, point, rate))
+            following = self._noted(self.step(point, rate))
             decrease = (point.objective - following.objective) / abs(point.objective)
             exhausted = self.is_exhausted
             self.has_ended = decrease <= tol and not exhausted
@@ -260,10 +261,24 @@ class _Descent:
             history=list(self.history),
         )
 
-    def trial(self, point: Point, rate: Array, size: float, start: Point | None = None) -> Point:
-        """Return the SVM at gamma + delta B p, p taken at `start`; negligible parameters are 0."""
-        moved = point.weights - size * rate * (start or point).gradient
-        return self.objective(np.where(moved < _NEGLIGIBLE * self.unit, 0.0, moved))
+    def step(self, start: Point, rate: Array) -> Point:
+        """Return where steps delta B p lead from a point; the point itself where none succeeds.
+
+        delta is a tenth after a failure. The paper takes one step, its authors' library goes on in
+        the same direction. Where none succeeds the paper keeps the last trial, whose step is below
+        epsilon; keeping the better point changes gamma by less than that.
+        """
+        best, size = start, self.initial_step
+        while size > self.smallest_step and not self.is_exhausted:
+            moved = best.weights - size * rate * start.gradient
+            trial = self.objective(np.where(moved < _NEGLIGIBLE * self.unit, 0.0, moved))
+            if not self.succeeds(trial, best):
+                size /= 10.0
+                continue
+            best = trial
+            if self.one_success:
+                break
+        return best
 
     @property
     def is_exhausted(self) -> bool:
@@ -314,38 +329,3 @@ def _first_rate(point: Point, initial_rate: float | str) -> float:
         return initial_rate
     steepest = float(np.abs(point.gradient).max())
     return float(point.weights.mean()) / steepest if steepest > 0 else 1.0
-
-
-def _first_success(descent: _Descent, point: Point, rate: Array) -> Point:
-    """The inner loop of Algorithm 1: shrink the step until J decreases; `point` if it never does.
-
-    The paper keeps the last trial then, whose step is below epsilon; keeping the better point
-    changes gamma by less than that.
-    """
-    size = descent.initial_step
-    while True:
-        trial = descent.trial(point, rate, size)
-        if descent.succeeds(trial, point):
-            return trial
-        size /= 10.0
-        if size < descent.smallest_step or descent.is_exhausted:
-            return point
-
-
-def _until_negligible(descent: _Descent, point: Point, rate: Array) -> Point:
-    """The line search of the authors' library: repeat each step size until it fails."""
-    best = point
-    size = descent.initial_step
-    while size > descent.smallest_step and not descent.is_exhausted:
-        trial = descent.trial(best, rate, size, start=point)
-        if descent.succeeds(trial, best):
-            best = trial
-        else:
-            size /= 10.0
-    return best
-
-
-_SEARCHES: dict[str, Callable[[_Descent, Point, Array], Point]] = {
-    "paper": _first_success,
-    "jkernelmachines": _until_negligible,
-}

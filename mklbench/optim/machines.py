@@ -85,67 +85,47 @@ def train_ridges(
     check_samples(operator, len(targets))
     mu = fixed_weights(operator, weights)
     K = hadamard_power(operator.gram(mu), degree)
-    each = (ridges(lam, sample_weight, len(targets)) for lam in lams)
-    return [_ridge_solution(K, targets, ridge, mu, degree) for ridge in each]
-
-
-def _ridge_solution(
-    K: Array, y: Array, lam: float | Array, weights: Array, degree: int
-) -> Solution:
-    """Return a ridge regression with the gap of its numbers.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        The Gram matrix.
-    y : ndarray of shape (n,)
-        Targets.
-    lam : float or ndarray of shape (n,)
-        lambda, of each sample where these have weights.
-    weights : ndarray of shape (M,)
-        Of the kernels in K.
-    degree : int
-        d of the kernel.
-    """
-    alpha = coefficients(K, y, lam)
-    bounds = bounds_alone(Squares(y, lam), K @ alpha, alpha)
-    objective = 2.0 * bounds.lower
-    return Solution(
-        weights=weights,
-        dual_coef=alpha,
-        intercept=0.0,
-        objective=objective,
-        gap=bounds.relative_gap,
-        n_svm_calls=0,
-        n_iter=1,
-        converged=bounds.relative_gap <= _SOLVED,
-        history=[{"objective": objective, "n_svm_calls": 0.0}],
-        degree=degree,
-    )
+    found = []
+    for lam in lams:
+        ridge = ridges(lam, sample_weight, len(targets))
+        alpha = coefficients(K, targets, ridge)
+        solution = certified(Squares(targets, ridge), K @ alpha, mu, alpha, 0.0, _SOLVED)
+        found.append(replace(reported(solution, 2.0 * solution.objective), degree=degree))
+    return found
 
 
 def _train(
     machine: SVM | SVR, loss: Loss, operator: KernelOperator, weights: ArrayLike | None
 ) -> Solution:
-    """Solve a machine of n targets, with its loss, on the Gram matrix; certify its numbers."""
+    """Solve a machine of n targets, with its loss, on the Gram matrix."""
     check_samples(operator, len(machine.y))
     fixed = fixed_weights(operator, weights)
     K = operator.gram(fixed)
     trained = machine.solve(K)
-    a, intercept = trained.dual_coef, trained.intercept
-    outputs = K @ a
+    a, outputs = trained.dual_coef, K @ trained.dual_coef
+    found = certified(loss, outputs, fixed, a, trained.intercept, _SOLVED)
+    counted = reported(found, found.objective, calls=1, svm_seconds=machine.seconds)
+    return replace(counted, converged=machine.is_done(outputs, a))
+
+
+def certified(
+    loss: Loss, outputs: Array, weights: Array, a: Array, intercept: float, tol: float
+) -> Solution:
+    """Return the machine with coefficients a (n,) and outputs K a (n,), and the gap of both.
+
+    The weights (M,) are those of the kernels in K. It has converged where the gap is at most `tol`.
+    """
     bounds = bounds_alone(loss, outputs, a, intercept)
     return Solution(
-        weights=fixed,
+        weights=weights,
         dual_coef=a,
         intercept=intercept,
         objective=bounds.lower,
         gap=bounds.relative_gap,
-        n_svm_calls=1,
+        n_svm_calls=0,
         n_iter=1,
-        converged=machine.is_done(outputs, a),
-        history=[{"objective": bounds.lower, "n_svm_calls": 1.0}],
-        svm_seconds=machine.seconds,
+        converged=bounds.relative_gap <= tol,
+        history=[{"objective": bounds.lower, "n_svm_calls": 0.0}],
     )
 
 

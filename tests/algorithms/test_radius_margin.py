@@ -91,9 +91,10 @@ def test_gradient_of_gram() -> None:
 
 def check_gradient(search: radius_margin._RadiusMarginSearch | gram._RatioSearch, M: int) -> None:
     u, step = np.linspace(0.5, 2.0, M), 1e-4
-    _, gradient = search(u)
+    _, gradient = search._visit(u)
     differences = [
-        (search(u + step * unit)[0] - search(u - step * unit)[0]) / (2 * step) for unit in np.eye(M)
+        (search._visit(u + step * unit)[0] - search._visit(u - step * unit)[0]) / (2 * step)
+        for unit in np.eye(M)
     ]
     assert_allclose(gradient, differences, rtol=2e-3, atol=1e-4 * np.abs(gradient).max())
     assert abs(gradient @ u) <= 1e-4 * np.abs(gradient).max()  # G does not depend on the scale
