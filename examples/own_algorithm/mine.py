@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from mklbench.algorithms import svm
 from mklbench.kernels import Bank
 from mklbench.libsvm import check_svm_options
-from mklbench.optim.svm_value import balanced, check_bank, check_samples
+from mklbench.optim.svm_value import balanced, check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_labels, check_not_negative
 
@@ -36,7 +36,7 @@ def solve(
     check_not_negative("power", power)
     check_svm_options(C, svm_tol, None)
     labels = check_labels(y)
-    check_samples(check_bank("mine", bank), len(labels))
+    check_bank("mine", bank, len(labels))
     # ||mean of one class - mean of the other||^2 in the space of each kernel, in units of its trace
     distances = np.maximum(bank.quadratic_forms(balanced(labels)), 0.0) / bank.traces()
     weights = (distances / distances.max()) ** power

@@ -111,7 +111,7 @@ def solve(
     check_positive_or_none("objective_tol", objective_tol)
     check_grouping(groups)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
-    bank = check_bank("ckl", bank)
+    bank = check_bank("ckl", bank, len(problem.y))
     penalty = MixedNorm(groups_of(bank, groups), float(q))
     start = penalty.best_weights(1.0 / penalty.groups.spread(penalty.groups.sizes.astype(float)))
     return alternate(Objective(bank, problem), penalty, start, tol, objective_tol, max_iter)

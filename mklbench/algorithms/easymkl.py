@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import Hulls, unit_diagonals
-from mklbench.optim.svm_value import check_bank, check_samples
+from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_flag, check_labels, check_share, check_tolerance
 
@@ -96,8 +96,7 @@ def solve(
     check_flag("unit_trace", unit_trace)
     tol = check_tolerance("tol", tol)
     labels = check_labels(y)
-    bank = check_bank("easymkl", bank)
-    check_samples(bank, len(labels))
+    bank = check_bank("easymkl", bank, len(labels))
     unit = unit_diagonals(bank)
     if not unit_trace:
         unit = np.sign(unit)

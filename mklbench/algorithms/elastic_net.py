@@ -40,7 +40,7 @@ from mklbench.libsvm import SVMSolution
 from mklbench.optim import joint_method, joint_search, svm_dual
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
-from mklbench.optim.svm_value import Objective, Point, alternate, check_bank, check_samples
+from mklbench.optim.svm_value import Objective, Point, alternate, check_bank
 from mklbench.optim.weight_sets import ElasticBox, Given
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution
@@ -118,8 +118,7 @@ def solve(
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
-    bank = check_bank("elastic_net", bank)
-    check_samples(bank, len(problem.y))
+    bank = check_bank("elastic_net", bank, len(problem.y))
     mix = float(mix)
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:

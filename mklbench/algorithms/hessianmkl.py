@@ -105,7 +105,7 @@ def solve(
     check_count("max_iter", max_iter)
     check_positive_or_none("objective_tol", objective_tol)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
-    bank = check_bank("hessianmkl", bank)
+    bank = check_bank("hessianmkl", bank, len(problem.y))
     objective = Objective(bank, problem)
 
     def certified(point: Point) -> tuple[Point, float]:

@@ -34,8 +34,8 @@ from mklbench.optim import joint_method, joint_search
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
 from mklbench.optim.simplex_search import Search
-from mklbench.optim.svm_dual import InnerSVM
-from mklbench.optim.svm_value import Objective, alternate, check_bank, check_samples, start_weights
+from mklbench.optim.svm_dual import InnerSVM, of_classes
+from mklbench.optim.svm_value import Objective, alternate, check_bank, start_weights
 from mklbench.optim.weight_sets import Ball, Given, OneSum, WeightSet
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
@@ -122,8 +122,7 @@ def solve(
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     problem = Problem.of(y, C, class_weight, sample_weight)
-    bank = check_bank("mkl", bank)
-    check_samples(bank, len(problem.y))
+    bank = check_bank("mkl", bank, len(problem.y))
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
         where: WeightSet = OneSum(bank.n_kernels)
@@ -159,7 +158,8 @@ def solve_master(
     Where SVMs do not close the gap, the joint method does with `falls_back`; else the next master
     or the end of the series makes up for it.
     """
-    svm = InnerSVM(bank, problem.machine())
+    machine = problem.machine()
+    svm = InnerSVM(bank, machine, of_classes(machine.y, machine.upper))
     return Search(bank, svm, tol, max_iter, falls_back).run(start)
 
 

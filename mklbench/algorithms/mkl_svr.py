@@ -31,7 +31,7 @@ from mklbench.optim import joint_method, joint_search, svm_dual
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.simplex_search import Search
 from mklbench.optim.svm_dual import InnerSVM
-from mklbench.optim.svm_value import check_bank, check_samples
+from mklbench.optim.svm_value import check_bank
 from mklbench.optim.weight_sets import OneSum
 from mklbench.solution import Solution
 from mklbench.validation import (
@@ -114,8 +114,7 @@ def solve(
     limit: float | Array = C
     if sample_weight is not None:
         limit = C * check_sample_weight(sample_weight, len(targets))
-    bank = check_bank("mkl_svr", bank)
-    check_samples(bank, len(targets))
+    bank = check_bank("mkl_svr", bank, len(targets))
     if targets.max() - targets.min() <= 2.0 * epsilon:
         return _within_the_tube(bank, targets)
     # Tolerances are meant for targets of the size 1. With y, epsilon, C, a and b in units of the

@@ -33,7 +33,7 @@ from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels.base import Bank
 from mklbench.optim.ridge import coefficients, hadamard_power, ridges
-from mklbench.optim.svm_value import check_bank, check_samples, fixed_weights
+from mklbench.optim.svm_value import check_bank, fixed_weights
 from mklbench.penalties.norm_ball import NormBall
 from mklbench.solution import Solution
 from mklbench.validation import (
@@ -132,8 +132,7 @@ def solve(
     check_count("max_iter", max_iter)
     centre, targets = real_array("mu0", mu0), check_targets(y)
     each = ridges(lam, sample_weight, len(targets))
-    bank = check_bank("nkrr", bank)
-    check_samples(bank, len(targets))
+    bank = check_bank("nkrr", bank, len(targets))
     ball = NormBall(fixed_weights(bank, centre, "mu0"), radius, norm)
     problem = _RidgeProblem(bank, targets, each, degree, ball)
     if step == "fixed":

@@ -93,7 +93,7 @@ def solve(
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     problem = Problem.of(y, C, class_weight, svm_tol=svm_tol)
-    bank = check_bank("radius_margin", bank)
+    bank = check_bank("radius_margin", bank, len(problem.y))
     search = _RadiusMarginSearch(bank, Objective(bank, problem), tol)
     best = search.run(_SEARCHES, max_iter)
     solution = search.objective.solution(

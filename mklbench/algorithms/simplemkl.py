@@ -91,7 +91,7 @@ def solve(
     check_positive("line_search_tol", line_search_tol)
     check_positive_or_none("objective_tol", objective_tol)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
-    bank = check_bank("simplemkl", bank)
+    bank = check_bank("simplemkl", bank, len(problem.y))
     return minimise(bank, problem, tol, objective_tol, max_iter, line_search_tol)
 
 

@@ -118,7 +118,7 @@ def solve(
     check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
-    bank = check_bank("smkl", bank)
+    bank = check_bank("smkl", bank, len(problem.y))
     search = _SparseSearch(Objective(bank, problem), lam, min(cardinality, bank.n_kernels))
     return (search.alternate if method == "alternating" else search.search)(tol, max_iter)
 

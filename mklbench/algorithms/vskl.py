@@ -45,7 +45,7 @@ from mklbench.kernels.groups import GroupLists, Groups, check_grouping, groups_o
 from mklbench.optim import joint_method, joint_search
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.problem import Problem
-from mklbench.optim.svm_value import Objective, Point, check_bank, check_samples, settled
+from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.optim.weight_sets import Grouped
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
@@ -182,8 +182,7 @@ def solve(
     check_positive_or_none("objective_tol", objective_tol)
     check_grouping(groups)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
-    bank = check_bank("vskl", bank)
-    check_samples(bank, len(problem.y))
+    bank = check_bank("vskl", bank, len(problem.y))
     partition = groups_of(bank, groups)
     if method == "auto" and not (objective_tol is None and step_size is None):
         method = "libsvm"

@@ -32,7 +32,6 @@ from mklbench.algorithms.vskl import check_q
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
-from mklbench.libsvm import check_tol_of_classes
 from mklbench.optim.conic import conic_optimum
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, check_bank
@@ -92,9 +91,8 @@ def solve(
     check_q(q)
     check_positive("tol", tol)
     check_grouping(groups)
-    check_tol_of_classes(tol)
     problem = Problem.of(y, C, svm_tol=_SVM_TOL)
-    bank = check_bank("vskl_qcqp", bank)
+    bank = check_bank("vskl_qcqp", bank, len(problem.y))
     penalty = MixedNorm(groups_of(bank, groups), float(q))
     objective = Objective(bank, problem)
     size = bank.n_samples**2 * bank.n_kernels

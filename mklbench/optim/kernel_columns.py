@@ -79,14 +79,6 @@ class FamilySearches:
         if self.n_round_ascents is not None:
             check_count("n_round_ascents", self.n_round_ascents)
 
-    def independent(self, family: Family) -> IndependentSearch | None:
-        """Return the independent search in a family, if there is one."""
-        if not self.n_global_ascents:
-            return None
-        return IndependentSearch(
-            family, self.n_global_ascents, self.n_round_ascents, self.n_product_starts
-        )
-
 
 class BankColumns:
     """Kernels of a bank: all of them are priced, at every master, and none moves.
@@ -202,7 +194,12 @@ class FamilyColumns:
             self._family, searches.samples, moved=searches.n_joint_steps > 0
         )
         self._found: list[Found] = []
-        self._independent = searches.independent(self._family)
+        n_ascents, n_starts = searches.n_global_ascents, searches.n_product_starts
+        self._independent = (
+            IndependentSearch(self._family, n_ascents, searches.n_round_ascents, n_starts)
+            if n_ascents
+            else None
+        )
         self._beyond: list[Found] | None = None  # what it has found at the master's alpha
         if start is None:
             self._mixture = _first_kernel(self._family, solver.problem.y)

@@ -192,9 +192,7 @@ class Learner:
             check_not_negative("epsilon", self.epsilon)
             if weights is not None:
                 check_sample_weight(weights, len(targets))
-        bank = check_bank(algorithm, operator)
-        check_samples(bank, len(targets))
-        return bank, targets
+        return check_bank(algorithm, operator, len(targets)), targets
 
     def learn(
         self, bank: Bank, y: Array, weights: Array, rows: NDArray[np.intp] | None = None

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 from mklbench import certify
 from mklbench.certify import Bounds, Hinge, Loss, OneClass, PrimalDualPoint, Tube
 from mklbench.kernels.base import Bank
-from mklbench.libsvm import SVM, Machine
-from mklbench.optim.svm_value import bounds_alone, check_samples
+from mklbench.libsvm import Machine
+from mklbench.optim.svm_value import balanced, bounds_alone, check_samples
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import KernelMachine
 
@@ -120,7 +120,7 @@ _FLAT = 1e-12
 
 def of_classes(y: Array, upper: Array) -> SVMDual:
     """Return the dual of the SVM on labels in {-1, +1} with bounds C_i, both (n,)."""
-    hinge, positive = Hinge(y, upper), y > 0
+    hinge = Hinge(y, upper)
     return SVMDual(
         samples=np.arange(len(y)),
         signs=y,
@@ -129,7 +129,7 @@ def of_classes(y: Array, upper: Array) -> SVMDual:
         total=0.0,
         floor=0.0,
         # All alpha of a class are equal, and either class weighs the same.
-        direction=np.where(positive, 1.0 / positive.sum(), -1.0 / (~positive).sum()),
+        direction=balanced(y),
         loss=lambda intercept: hinge,
     )
 
@@ -209,9 +209,9 @@ class InnerSVM:
         The kernels.
     machine : Machine
         LIBSVM on the labels or targets; its buffer holds the Gram matrix at the last weights.
-    dual : SVMDual or None, default=None
-        What the machine solves; if not given, it is an `SVM`. Its margins and outputs K a are to
-        be of the size 1, as tolerances are in these units.
+    dual : SVMDual
+        What the machine solves. Its margins and outputs K a are to be of the size 1, as tolerances
+        are in these units.
 
     Raises
     ------
@@ -219,13 +219,10 @@ class InnerSVM:
         If the labels do not fit the bank.
     """
 
-    def __init__(self, bank: Bank, machine: Machine, dual: SVMDual | None = None) -> None:
+    def __init__(self, bank: Bank, machine: Machine, dual: SVMDual) -> None:
         check_samples(bank, len(machine.y))
         self._bank = bank
         self._machine = machine
-        if dual is None:
-            assert isinstance(machine, SVM)
-            dual = of_classes(machine.y, machine.upper)
         self.dual, self.gram = dual, machine.gram
         self._weights: Array | None = None
         # Of alpha: the last sum, at first the largest that the bounds allow.

@@ -388,14 +388,16 @@ def _checked_weights(name: str, given: float | ArrayLike, n_kernels: int) -> Arr
     return weights
 
 
-def check_bank(algorithm: str, operator: KernelOperator) -> Bank:
-    """Return `operator` if it is a bank."""
+def check_bank(algorithm: str, operator: KernelOperator, n_labels: int | None = None) -> Bank:
+    """Return `operator` if it is a bank, and has a sample for each label where there are any."""
     check_operator(operator)
     if not isinstance(operator, Bank):
         raise KindError(
             f"{algorithm} needs a bank of kernels, but {type(operator).__name__} is a family: "
             "choose one such as kernel=feature_gaussians, simplemkl or precomputed."
         )
+    if n_labels is not None:
+        check_samples(operator, n_labels)
     return operator
 
 

@@ -18,7 +18,7 @@ from mklbench.optim.svm_dual import InnerSVM
 def test_begins_with_some_kernels_and_ends_with_all_that_count() -> None:
     stack, y = categories(28)
     bank, tol = PrecomputedBank(stack), 1e-5
-    svm = InnerSVM(bank, SVM(y, 100.0))
+    svm = InnerSVM(bank, SVM(y, 100.0), svm_dual.of_classes(y, np.full(len(y), 100.0)))
     optimum = conic_twins.mkl(stack, y, 100.0).value
     found = list(joint_method.candidates(bank, svm, np.array([0]), tol))
     assert svm.calls == 0
@@ -40,7 +40,7 @@ def test_takes_exact_factors_with_few_columns() -> None:
     X, y = random_problem(400)
     bank, tol = feature_gaussians(X[:, :2]), 1e-5
     assert joint_method.narrow_factors(bank) is not None
-    svm = InnerSVM(bank, SVM(y, 100.0))
+    svm = InnerSVM(bank, SVM(y, 100.0), svm_dual.of_classes(y, np.full(len(y), 100.0)))
     found = list(joint_method.candidates(bank, svm, np.array([0]), tol))
     assert len(found) == 2
     assert min(each.gap for each in found) <= tol
@@ -62,7 +62,7 @@ def test_nothing_of_one_class_nor_without_room(monkeypatch: pytest.MonkeyPatch) 
     one_class = InnerSVM(bank, machine, svm_dual.of_one_class(20, 1.0, 10.0, -1.0))
     assert list(joint_method.candidates(bank, one_class, kernels, 1e-4)) == []
     monkeypatch.setattr(joint_method, "_MOST_NUMBERS", 1999)
-    svm = InnerSVM(bank, SVM(y, 1.0))
+    svm = InnerSVM(bank, SVM(y, 1.0), svm_dual.of_classes(y, np.full(len(y), 1.0)))
     assert list(joint_method.candidates(bank, svm, kernels, 1e-4)) == []
 
 
