@@ -36,7 +36,7 @@ from mklbench.optim.problem import Problem
 from mklbench.optim.simplex_search import Search
 from mklbench.optim.svm_dual import InnerSVM, of_classes
 from mklbench.optim.svm_value import Objective, alternate, check_bank, start_weights
-from mklbench.optim.weight_sets import Ball, Given, OneSum, WeightSet
+from mklbench.optim.weight_sets import Ball, Given, WeightSet, one_sum
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_tolerance
@@ -125,7 +125,7 @@ def solve(
     bank = check_bank("mkl", bank, len(problem.y))
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
-        where: WeightSet = OneSum(bank.n_kernels)
+        where: WeightSet = one_sum(bank.n_kernels)
         if norm > 1.0:
             n = bank.n_kernels
             where = Ball(n, norm) if norm < np.inf else Given(np.ones(n))

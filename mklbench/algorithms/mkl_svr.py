@@ -32,7 +32,7 @@ from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.simplex_search import Search
 from mklbench.optim.svm_dual import InnerSVM
 from mklbench.optim.svm_value import check_bank
-from mklbench.optim.weight_sets import OneSum
+from mklbench.optim.weight_sets import one_sum
 from mklbench.solution import Solution
 from mklbench.validation import (
     check_choice,
@@ -125,7 +125,7 @@ def solve(
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
         loss = Tube(scaled, limit / unit, tube)
-        found = joint_search.solve(factors, OneSum(bank.n_kernels), loss, tol, max_iter)
+        found = joint_search.solve(factors, one_sum(bank.n_kernels), loss, tol, max_iter)
         return _in_units(found, unit, centre, limit)
     machine = SVR(scaled, box, epsilon=tube, sample_weight=sample_weight)
     svm = InnerSVM(bank, machine, svm_dual.of_targets(scaled, machine.upper, tube))

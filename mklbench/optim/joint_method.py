@@ -23,7 +23,7 @@ from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.row_factors import MANY, RowFactors, gram_factors
 from mklbench.optim import joint_search
 from mklbench.optim.svm_dual import InnerSVM, SVMDual, Trained
-from mklbench.optim.weight_sets import OneSum, WeightSet
+from mklbench.optim.weight_sets import WeightSet, one_sum
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -140,7 +140,7 @@ def candidates(bank: Bank, svm: InnerSVM, kernels: Indices, tol: float) -> Itera
     tol : float
         The certified relative gap asked for.
     """
-    for weights, found, forms in searches(bank, svm.dual, kernels, OneSum, tol):
+    for weights, found, forms in searches(bank, svm.dual, kernels, one_sum, tol):
         svm.combine(weights)
         rounded = at_bounds(found, svm.dual)
         for dual_coef, prices in ((rounded, bank.quadratic_forms(rounded)), (found, forms)):

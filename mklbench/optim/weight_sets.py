@@ -26,7 +26,7 @@ from mklbench.kernels.groups import Groups
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.penalties.mixed_norm import MixedNorm
-from mklbench.penalties.simple import Fixed, Simplex
+from mklbench.penalties.simple import Fixed
 
 Array = NDArray[np.float64]
 
@@ -80,36 +80,6 @@ class WeightSet(ABC):
     def on_set(self, x: Array) -> Array:
         """Return x (k,) > 0, each of the sums A x brought to 1."""
         return x / ((self.sums @ x) @ self.sums) if len(x) else x
-
-
-class OneSum(WeightSet):
-    """The simplex: d = x.
-
-    Parameters
-    ----------
-    n_kernels : int
-        M.
-    """
-
-    def __init__(self, n_kernels: int) -> None:
-        self.penalty = Simplex()
-        self.start = np.full(n_kernels, 1.0 / n_kernels)
-        self.signs = np.ones(n_kernels)
-        self.sums = np.ones((1, n_kernels))
-
-    def weights(self, x: Array) -> Array:
-        return x
-
-    def times_slopes(self, x: Array, columns: Array) -> Array:
-        return columns
-
-    def curvature(self, x: Array, halves: Array) -> Array:
-        return np.zeros((len(x),) * 2)
-
-    def candidates(self, x: Array) -> tuple[Array, ...]:
-        dense = x / x.sum()
-        sparse = np.where(dense < _NEGLIGIBLE * dense.max(), 0.0, dense)
-        return sparse / sparse.sum(), dense
 
 
 class Given(WeightSet):
@@ -284,3 +254,8 @@ class Grouped(WeightSet):
         """Return lambda (M,) and w (number of groups,), the latter 1 where there is none."""
         m = self._n_kernels
         return x[:m], x[m:] if self._power > 0 else np.ones(len(self._groups))
+
+
+def one_sum(n_kernels: int) -> Grouped:
+    """Return the simplex of the weights of so many kernels: one group, q = 1."""
+    return Grouped(Groups([range(n_kernels)], n_kernels), 1.0)

@@ -13,13 +13,13 @@ from mklbench.kernels import feature_gaussians
 from mklbench.kernels.groups import Groups
 from mklbench.optim.joint_newton import NewtonSystem
 from mklbench.optim.row_blocks import Linearised
-from mklbench.optim.weight_sets import Ball, ElasticBox, Given, Grouped, OneSum, WeightSet
+from mklbench.optim.weight_sets import Ball, ElasticBox, Given, Grouped, WeightSet, one_sum
 
 N = 40
 
 
 SETS: dict[str, WeightSet] = {
-    "simplex": OneSum(6),
+    "simplex": one_sum(6),
     "given": Given(np.arange(1.0, 7.0)),
     "ball": Ball(6, 1.7),
     "vskl": Grouped(Groups([[0, 1, 4], [2, 3], [5]], 6), 2.5),

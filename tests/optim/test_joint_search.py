@@ -35,7 +35,7 @@ from mklbench.optim import joint_search, row_blocks, row_engines
 from mklbench.optim.joint import CentralPath
 from mklbench.optim.row_blocks import Linearised, terms_of
 from mklbench.optim.row_engines import FactorProblem
-from mklbench.optim.weight_sets import OneSum
+from mklbench.optim.weight_sets import one_sum
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 
@@ -210,7 +210,7 @@ def test_finer_factors_go_on_along_the_central_path(loss: str) -> None:
     bank = feature_gaussians(X)
     exact = bank.row_factors()
     terms = terms_of(Hinge(y, 100.0) if loss == "hinge" else Tube(X[:, 0] * y, 10.0, 0.1))
-    weight_set = OneSum(bank.n_kernels)
+    weight_set = one_sum(bank.n_kernels)
     coarse, fine = exact.reduced(1e-5), exact.reduced(1e-9)
     with row_engines.threads(FactorProblem(coarse, exact, terms, np.float64)) as engine:
         path = CentralPath.begin(coarse, engine, weight_set)

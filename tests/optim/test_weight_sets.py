@@ -24,7 +24,7 @@ from mklbench.kernels import (
 from mklbench.kernels.groups import groups_of
 from mklbench.kernels.row_factors import MANY
 from mklbench.multiclass import decision_function
-from mklbench.optim.weight_sets import ElasticBox, OneSum, WeightSet
+from mklbench.optim.weight_sets import ElasticBox, WeightSet, one_sum
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
@@ -70,7 +70,7 @@ class TestCandidates:
     """That slopes and curvature are those of the weights is tested in test_joint_newton.py."""
 
     def test_of_the_simplex_sum_to_1_and_the_first_has_zeros(self) -> None:
-        sparse, dense = OneSum(4).candidates(np.array([0.5, 1e-4, 0.6, 0.2]))
+        sparse, dense = one_sum(4).candidates(np.array([0.5, 1e-4, 0.6, 0.2]))
         assert sparse.sum() == pytest.approx(1.0)
         assert dense.sum() == pytest.approx(1.0)
         assert list(sparse > 0) == [True, False, True, True]
