@@ -27,14 +27,14 @@ def kind(override: str) -> str:
 
 def positions(tells_apart: Callable[[str], str]) -> list[list[str]]:
     """Return the overrides of few positions of the tables which together have every kind."""
-    seen: set[str] = set()
-    found = []
-    for name in resources.choices("table"):
-        for slot in load_table(name).slots():
-            kinds = {tells_apart(override) for override in slot.overrides}
-            if not seen >= kinds:
-                seen |= kinds
-                found.append(list(slot.overrides))
+    slots = (slot for name in resources.choices("table") for slot in load_table(name).slots())
+    kinds = {slot.overrides: {tells_apart(text) for text in slot.overrides} for slot in slots}
+    found: list[list[str]] = []
+    while kinds:  # the one with most that is new is next
+        best = max(kinds, key=lambda overrides: len(kinds[overrides]))
+        new = kinds.pop(best)
+        found.append(list(best))
+        kinds = {key: left for key, had in kinds.items() if (left := had - new)}
     return found
 
 

@@ -233,7 +233,7 @@ class TestAlignment:
         assert display.alignments[0, 1] == pytest.approx(expected, abs=1e-8)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_classes", [pytest.param(2, marks=pytest.mark.slow), 3])
 @pytest.mark.parametrize("name", KINDS_FIRST)
 def test_every_estimator_can_be_drawn(name: str, n_classes: int) -> None:
     X, y = flowers(n_classes)

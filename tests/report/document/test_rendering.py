@@ -144,7 +144,7 @@ def test_weights_are_normalised_and_void_splits_left_out() -> None:
     np.testing.assert_allclose(normalised_weights(run), [[0.25, 0.75]])
 
 
-@pytest.mark.parametrize("name", ["picard2012_table1", "picard2012_path", "picard2012_settings"])
+@pytest.mark.parametrize("name", ["picard2012_table1", "picard2012_path"])
 def test_figures_are_drawn_and_equal_records_give_equal_files(tmp_path: Path, name: str) -> None:
     report = assemble(load_table(name), FakeFinder())
     figure = report.table.figures[0]
