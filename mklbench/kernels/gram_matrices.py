@@ -145,13 +145,13 @@ class PackedTriangles:
         triangles = self.triangles.take(_position(chosen[i], chosen[j]), axis=1)
         return self._holding(len(chosen), triangles)
 
-    def block(self, weights: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
-        """Return sum_m weights_m K_m between the samples `rows` and `columns` (indices)."""
+    def blocks(
+        self, kernels: NDArray[np.intp], rows: NDArray[np.intp], columns: NDArray[np.intp]
+    ) -> Iterator[Array]:
+        """Yield some matrices between the samples `rows` and `columns` (indices)."""
         position = _position(rows[:, None], columns)
-        combined = np.zeros(position.shape)
-        for m in np.flatnonzero(weights):
-            combined += weights[m] * self._buffer[m, position]
-        return combined
+        for m in kernels:
+            yield self._buffer[m, position]
 
     def keep(self, kernels: NDArray[np.intp]) -> PackedTriangles:
         """Return a list of the matrices `kernels` (indices) only."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,6 @@ from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.cross import CrossKernels, weighted_sum
-from mklbench.kernels.gram_matrices import PackedTriangles
 
 
 class FamilyBank(StackedBank):
@@ -39,10 +38,9 @@ class FamilyBank(StackedBank):
         self.features, self.groups = (-1,) * self.n_kernels, None
         _ = self._grams
 
-    @cached_property
-    def _grams(self) -> PackedTriangles:
-        grams = (self._family.gram(theta) for theta in self.thetas)
-        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
+    def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
+        for theta in self.thetas[kernels]:
+            yield self._family.gram(theta) if Z is None else self._family.cross(theta, Z)
 
     def update(self, thetas: ArrayLike) -> None:
         """Become the bank of other members; only kernels that change are computed.

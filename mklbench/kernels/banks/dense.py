@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +26,7 @@ from mklbench.kernels.functions import (
     matrices,
 )
 from mklbench.kernels.gram_matrices import PackedTriangles, symmetric, triangle_size, unpack
-from mklbench.kernels.groups import GroupLists
+from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
 from mklbench.kernels.row_factors import MANY, Part, RowFactors, as_they_are, feature_parts
 from mklbench.kernels.samples import dense, is_sparse, rows_of
@@ -44,6 +45,8 @@ _FEW = 1000
 _AT_ONCE = 64
 # The columns that a kernel looks at, None for all of them.
 ColumnGroup = tuple[int, ...] | None
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -115,10 +118,12 @@ class StackedBank(Bank):
     """The operations on Gram matrices stored as packed lower triangles, M n (n + 1) / 2 numbers.
 
     All passes are bound by memory, and so take half the time they take on the stack (M, n, n).
-    Subclasses may form the matrices when they are first asked for.
+    A subclass says what its kernels are in `_blocks`, of which the matrices are formed when they
+    are first asked for, and in `_pick` what `take` leaves of it.
     """
 
     def __init__(self, grams: PackedTriangles, groups: GroupLists | None = None) -> None:
+        check_groups(groups, len(grams))
         self._grams = grams
         self.n_kernels, self.n_samples = len(grams), grams.n_samples
         self.features = (-1,) * self.n_kernels
@@ -126,21 +131,39 @@ class StackedBank(Bank):
 
     @cached_property
     def _grams(self) -> PackedTriangles:
-        """The Gram matrices, where a subclass forms them when they are first asked for."""
-        raise NotImplementedError
+        """The Gram matrices, formed when they are first asked for."""
+        blocks = self._blocks(np.arange(self.n_kernels))
+        return PackedTriangles.of(self.n_samples, blocks, self.n_kernels)
 
-    def _copied(self, rows: Indices, kernels: Indices | None) -> Self:
-        """Return a copy for `take`, whose Gram matrices are those of the rows if all are kept."""
-        taken = copy(self)
+    @abstractmethod
+    def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
+        """Yield kernels between the training samples, or from new ones `Z` to them."""
+
+    def _new(self, Z: Any) -> Any:
+        """Return new samples as `_blocks` takes them, a row each."""
+        return Z
+
+    def _pick(self, rows: Indices, kernels: Indices | None) -> None:
+        """Leave some training samples and kernels, None for all, of what `_blocks` looks at."""
+
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Self:
+        indices, taken = self._check_rows(rows), copy(self)
         taken._kernels_changed()
         grams = vars(taken).pop("_grams", None)
-        taken.n_samples = len(rows)
-        if kernels is None and grams is not None:
-            taken._grams = grams.take(rows)
+        taken.n_samples = len(indices)
         if kernels is not None:
             taken.n_kernels, taken.groups = len(kernels), None
-            taken.features = tuple(self.features[m] for m in kernels)
+            taken.features = picked(self.features, kernels)
+        elif grams is not None:
+            taken._grams = grams.take(indices)
+        taken._pick(indices, kernels)
         return taken
+
+    def cross(self, weights: ArrayLike, Z: Any) -> Array:
+        d, new = self._check_weights(weights), self._new(Z)
+        active = np.flatnonzero(d)
+        shape = np.shape(new)[0], self.n_samples
+        return weighted_sum(d[active], self._blocks(active, new), shape)
 
     @classmethod
     def needs(cls, n: int, n_kernels: int) -> Memory:
@@ -217,17 +240,6 @@ class FunctionBank(StackedBank):
             if self.n_samples < MANY:
                 _ = self._grams
 
-    @cached_property
-    def _grams(self) -> PackedTriangles:
-        grams = self._blocks(np.arange(self.n_kernels))
-        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
-
-    def cross(self, weights: ArrayLike, Z: Any) -> Array:
-        d, samples = self._check_weights(weights), self._new(Z)
-        active = np.flatnonzero(d)
-        shape = np.shape(samples)[0], self.n_samples
-        return weighted_sum(d[active], self._blocks(active, samples), shape)
-
     def diagonals(self, Z: Any = None) -> Array:
         if Z is None and "_grams" in vars(self):
             return super().diagonals()
@@ -242,17 +254,12 @@ class FunctionBank(StackedBank):
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         return tuple(named(each, ALL_COLUMNS) for each in function_names(self._functions))
 
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Self:
-        indices = self._check_rows(rows)
-        taken = self._copied(indices, kernels)
-        taken._X = rows_of(self._X, indices)
-        if kernels is not None:
-            taken._functions = tuple(self._functions[m] for m in kernels)
-            taken._columns = tuple(self._columns[m] for m in kernels)
-        return taken
+    def _pick(self, rows: Indices, kernels: Indices | None) -> None:
+        self._X = rows_of(self._X, rows)
+        self._functions = picked(self._functions, kernels)
+        self._columns = picked(self._columns, kernels)
 
     def _new(self, Z: Any) -> Any:
-        """Return new samples if they have as many columns as the training samples."""
         width = np.shape(self._X)[1]
         if len(np.shape(Z)) != 2 or np.shape(Z)[1] != width:
             raise InputError(
@@ -262,7 +269,6 @@ class FunctionBank(StackedBank):
         return Z
 
     def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
-        """Yield kernels between the training samples, or from new ones `Z` to them."""
         for columns, group in groupby(kernels.tolist(), key=self._columns.__getitem__):
             X = _part_of(self._X, columns)
             functions = [self._functions[m] for m in group]
@@ -326,6 +332,11 @@ def has_factors(n: int, d: int, functions: Sequence[KernelFunction]) -> bool:
     of_one = d == 1 and all(isinstance(f, Gaussian | Polynomial) for f in functions)
     is_linear = len(functions) == 1 and isinstance(functions[0], Linear)
     return n >= MANY and (of_one or (is_linear and d <= _FEW))
+
+
+def picked(values: Sequence[T], kernels: Indices | None) -> tuple[T, ...]:
+    """Return the values of some kernels, of all if None."""
+    return tuple(values) if kernels is None else tuple(values[m] for m in kernels.tolist())
 
 
 def _part_of(samples: Any, columns: ColumnGroup) -> Any:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
-from mklbench.kernels.banks.dense import StackedBank
+from mklbench.kernels.banks.dense import StackedBank, picked
 from mklbench.kernels.base import Array, Indices
-from mklbench.kernels.cross import weighted_sum
 from mklbench.kernels.functions import LARGEST_VALUE, SMALLEST_VALUE
 from mklbench.kernels.gram_matrices import (
     MakePSD,
@@ -20,7 +19,7 @@ from mklbench.kernels.gram_matrices import (
     made_definite,
     symmetric,
 )
-from mklbench.kernels.groups import GroupLists, check_groups
+from mklbench.kernels.groups import GroupLists
 from mklbench.validation import check_choice, check_finite, kernel_called, real_array
 
 
@@ -56,12 +55,12 @@ class PrecomputedBank(StackedBank):
     ) -> None:
         grams, maps = pack_stack(K, make_psd)
         super().__init__(grams, groups)
-        check_groups(groups, self.n_kernels)
         # How many kernels and samples there were, and which of them are left.
         self._given = self.n_kernels, self.n_samples
-        self._kernels, self._rows = np.arange(self.n_kernels), np.arange(self.n_samples)
+        self._kernels = tuple(range(self.n_kernels))
+        self._rows: Indices | slice = slice(None)
         # For each kernel P (n, n), by which its cross Gram matrix is multiplied, None for as it is.
-        self._maps = maps if any(mapping is not None for mapping in maps) else None
+        self._maps = tuple(maps)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         """Return the combination (n_z, n) of cross Gram matrices.
@@ -74,32 +73,31 @@ class PrecomputedBank(StackedBank):
             Cross Gram matrices between new samples and the n' samples that the bank was made on,
             of all M' kernels that it was made of.
         """
-        d = self._check_weights(weights)
-        stack = _cross_grams(Z, *self._given)
-        active = np.flatnonzero(d)
-        used, maps = self._kernels[active], self._maps
-        if maps is None:  # whole rows are added up: to pick columns first takes longer
-            blocks = (stack[k] for k in used)
-            combined = weighted_sum(d[active], blocks, stack.shape[1:])[:, self._rows]
-        else:
-            mapped = (
-                stack[k][:, self._rows] if (P := maps[m]) is None else stack[k] @ P
-                for m, k in zip(active.tolist(), used, strict=True)
-            )
-            combined = weighted_sum(d[active], mapped, (stack.shape[1], self.n_samples))
+        combined = super().cross(weights, Z)
         if not np.isfinite(combined).all():
-            check_finite("Z", stack)
+            check_finite("Z", np.asarray(Z))
         return combined
 
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> PrecomputedBank:
-        indices = self._check_rows(rows)
-        taken = self._copied(indices, kernels)
-        kept = np.arange(self.n_kernels) if kernels is None else kernels
-        taken._rows, taken._kernels = self._rows[indices], self._kernels[kept]
-        if self._maps is not None:
-            maps = [self._maps[m] for m in kept.tolist()]
-            taken._maps = [None if P is None else P[:, indices] for P in maps]
-        return taken
+    def _new(self, Z: ArrayLike) -> Array:
+        """Return cross Gram matrices (n_z, M', n'), which are not read."""
+        stack, (n_kernels, n_samples) = real_array("Z", Z), self._given
+        if stack.ndim != 3 or stack.shape[::2] != self._given:
+            raise InputError(
+                f"the cross Gram matrices have shape {stack.shape}: "
+                f"pass ({n_kernels}, n_new, {n_samples}), one matrix a kernel."
+            )
+        return stack.swapaxes(0, 1)
+
+    def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
+        for m in kernels.tolist():
+            K, mapping = Z[:, self._kernels[m]], self._maps[m]
+            yield K[:, self._rows] if mapping is None else K @ mapping
+
+    def _pick(self, rows: Indices, kernels: Indices | None) -> None:
+        self._rows = np.arange(self._given[1])[self._rows][rows]
+        self._kernels = picked(self._kernels, kernels)
+        maps = picked(self._maps, kernels)
+        self._maps = tuple(None if mapping is None else mapping[:, rows] for mapping in maps)
 
 
 class IndexedBank(StackedBank):
@@ -130,7 +128,6 @@ class IndexedBank(StackedBank):
         names: Sequence[str] | None = None,
     ) -> None:
         self._whole = K if isinstance(K, PackedTriangles) else pack_stack(K)[0]
-        check_groups(groups, len(self._whole))
         self._rows = check_rows(rows, self._whole.n_samples)
         self._names = names
         super().__init__(self._whole.take(self._rows), groups)
@@ -139,32 +136,23 @@ class IndexedBank(StackedBank):
     def _grams(self) -> PackedTriangles:
         return self._whole.take(self._rows)
 
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        """Return the combined kernel (n_z, n) between rows of the stack and the training samples.
+    def _new(self, Z: ArrayLike) -> Indices:
+        """Return the row numbers (n_z,) of new samples in the whole stack."""
+        return check_rows(Z, self._whole.n_samples)
 
-        Parameters
-        ----------
-        weights : array_like of shape (M,)
-            Weights of the kernels.
-        Z : array_like of int of shape (n_z,)
-            Rows of the new samples in the whole stack.
-        """
-        d, new = self._check_weights(weights), check_rows(Z, self._whole.n_samples)
-        return self._whole.block(d, new, self._rows)
+    def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
+        return self._whole.blocks(kernels, self._rows if Z is None else Z, self._rows)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
-        rows = self._rows if Z is None else check_rows(Z, self._whole.n_samples)
+        rows = self._rows if Z is None else self._new(Z)
         return self._whole.diagonals()[:, rows]
 
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> IndexedBank:
-        indices = self._check_rows(rows)
-        taken = self._copied(indices, kernels)
-        taken._rows = self._rows[indices]
+    def _pick(self, rows: Indices, kernels: Indices | None) -> None:
+        self._rows = self._rows[rows]
         if kernels is not None:
-            taken._whole = self._whole.keep(kernels)
-            if self._names is not None:
-                taken._names = [self._names[m] for m in kernels]
-        return taken
+            self._whole = self._whole.keep(kernels)
+        if self._names is not None:
+            self._names = picked(self._names, kernels)
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         return super().kernel_names(columns) if self._names is None else tuple(self._names)
@@ -237,17 +225,6 @@ def check_gram(m: int, gram: Array) -> Array:
 def is_in_range(largest: float) -> bool:
     """Tell whether matrices with this largest entry can be computed with."""
     return largest == 0.0 or SMALLEST_VALUE <= largest <= LARGEST_VALUE
-
-
-def _cross_grams(Z: ArrayLike, n_kernels: int, n_samples: int) -> Array:
-    """Return `Z` as cross Gram matrices (n_kernels, n_z, n_samples), unread."""
-    stack = real_array("Z", Z)
-    if stack.ndim != 3 or stack.shape[::2] != (n_kernels, n_samples):
-        raise InputError(
-            f"the cross Gram matrices have shape {stack.shape}: "
-            f"pass ({n_kernels}, n_new, {n_samples}), one matrix a kernel."
-        )
-    return stack
 
 
 def check_rows(rows: ArrayLike, n: int) -> Indices:

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
-from mklbench.kernels.banks.dense import StackedBank
+from mklbench.kernels.banks.dense import StackedBank, picked
 from mklbench.kernels.banks.precomputed import check_rows
 from mklbench.kernels.base import Array, Indices
-from mklbench.kernels.cross import weighted_sum
 from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import standardisation
 from mklbench.kernels.gram_matrices import PackedTriangles
@@ -185,42 +183,29 @@ class DistanceBank(StackedBank):
         gammas: Sequence[float],
     ) -> None:
         given = check_not_empty("gammas", gammas)
-        values = np.array([check_positive("gamma", gamma) for gamma in given])
+        values = [check_positive("gamma", gamma) for gamma in given]
         self._X: Any = views[0].checked(X)
-        self._views: tuple[FeatureView | MatrixView, ...] = tuple(views)
-        grams = PackedTriangles(len(self._X), len(views) * len(values))
-        factors = []
-        for view in self._views:
-            matrix = view(self._X, self._X)
-            for factor in -values / _mean(matrix):
-                factors.append(factor)
-                grams.append(np.exp(matrix * factor))
+        grams, factors = PackedTriangles(len(self._X), len(views) * len(values)), []
+        for view in views:
+            distances = view(self._X, self._X)
+            mean = _mean(distances)
+            for gamma in values:
+                factors.append(-gamma / mean)
+                grams.append(np.exp(distances * factors[-1]))
         super().__init__(grams, np.arange(len(grams)).reshape(len(views), -1).tolist())
-        self._owners, self._factors = np.repeat(np.arange(len(views)), len(values)), factors
-        functions = [("chi2" if view.distance == "chi2" else "gaussian") for view in self._views]
-        self._names = [
+        self._factors = tuple(factors)
+        # New samples, and their distances in each view.
+        self._last: tuple[Any, dict[FeatureView | MatrixView, Array]] | None = None
+        # Of each kernel.
+        self._views: tuple[FeatureView | MatrixView, ...] = tuple(v for v in views for _ in values)
+        self._names = tuple(
             named(kernel, view.name)
-            for view, function in zip(self._views, functions, strict=True)
-            for kernel in gaussian_names(values.tolist(), function)
-        ]
-        self._last: tuple[NDArray[Any], dict[int, Array]] | None = None
+            for view in views
+            for kernel in gaussian_names(values, "chi2" if view.distance == "chi2" else "gaussian")
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_last": None}
-
-    @cached_property
-    def _grams(self) -> PackedTriangles:
-        grams = self._blocks(np.arange(self.n_kernels), self._X, {})
-        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
-
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d, given = self._check_weights(weights), np.asarray(Z)
-        # The binary problems of several classes ask for the same samples one after the other.
-        if self._last is None or not np.array_equal(self._last[0], given):
-            self._last = given.copy(), {}
-        active = np.flatnonzero(d)
-        blocks = self._blocks(active, self._views[0].checked(Z), self._last[1])
-        return weighted_sum(d[active], blocks, (len(given), self.n_samples))
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         return np.ones((self.n_kernels, self.n_samples if Z is None else len(np.asarray(Z))))
@@ -233,26 +218,29 @@ class DistanceBank(StackedBank):
         columns : sequence of str or None, default=None
             Not used: the views have names of their own.
         """
-        return tuple(self._names)
+        return self._names
 
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> DistanceBank:
-        indices = self._check_rows(rows)
-        taken = self._copied(indices, kernels)
-        taken._X, taken._last = self._X[indices], None
-        if kernels is not None:
-            taken._owners = self._owners[kernels]
-            taken._factors = [self._factors[m] for m in kernels]
-            taken._names = [self._names[m] for m in kernels]
-        return taken
+    def _pick(self, rows: Indices, kernels: Indices | None) -> None:
+        self._X = self._X[rows]
+        self._views, self._factors = picked(self._views, kernels), picked(self._factors, kernels)
+        self._names = picked(self._names, kernels)
 
-    def _blocks(self, kernels: Indices, Z: Any, distances: dict[int, Array]) -> Iterator[Array]:
-        """Yield kernels (n_z, n) from samples to the training samples; distances are kept."""
-        for m in kernels.tolist():
-            v = int(self._owners[m])
-            if v not in distances:
-                distances[v] = self._views[v](Z, self._X)
+        self._last = None
+
+    def _new(self, Z: ArrayLike) -> Any:
+        new = self._views[0].checked(Z)
+        # The binary problems of several classes ask for the same samples one after the other.
+        if self._last is None or not np.array_equal(self._last[0], new):
+            self._last = new, {}
+        return new
+
+    def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
+        known = {} if Z is None or self._last is None else self._last[1]
+        for view, factor in ((self._views[m], self._factors[m]) for m in kernels.tolist()):
+            if view not in known:
+                known[view] = view(self._X if Z is None else Z, self._X)
             with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
-                exponent = distances[v] * self._factors[m]
+                exponent = known[view] * factor
             yield np.exp(exponent, out=exponent)
 
 

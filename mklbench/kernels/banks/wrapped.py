@@ -6,9 +6,8 @@ centred, cosine and combined kernels have Gram matrices of their own.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from functools import cached_property, reduce
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
 from mklbench.kernels.contract import NUMBER, Memory, gram_bytes
 from mklbench.kernels.functions import standardisation
-from mklbench.kernels.gram_matrices import PackedTriangles, centre, triangle_size
+from mklbench.kernels.gram_matrices import centre, triangle_size
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.validation import (
     check_choice,
@@ -276,19 +275,10 @@ class _RemadeBank(StackedBank):
         self.n_samples, self.n_kernels = bank.n_samples, bank.n_kernels
         self.features, self.groups = bank.features, bank.groups
 
-    @cached_property
-    def _grams(self) -> PackedTriangles:
-        grams = (self._made(m, self._bank.combine(u)) for m, u in enumerate(self._units))
-        return PackedTriangles.of(self.n_samples, grams, self.n_kernels)
-
     @property
     def _units(self) -> Array:
         """The weights (M, M) of each kernel alone."""
         return np.eye(self.n_kernels)
-
-    @abstractmethod
-    def _made(self, m: int, K: Array) -> Array:
-        """Return the Gram matrix (n, n) of kernel `m` from that of the bank."""
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         return self._bank.kernel_names(columns)
@@ -318,8 +308,9 @@ class CentredBank(_RemadeBank):
         self._means = bank.products(np.full(n, 1.0 / n), np.arange(bank.n_kernels))
         self._offsets = self._means.mean(axis=1)
 
-    def _made(self, m: int, K: Array) -> Array:
-        return centre(K)[np.ix_(self._rows, self._rows)]
+    def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
+        for unit in self._units[kernels]:
+            yield centre(self._bank.combine(unit))[np.ix_(self._rows, self._rows)]
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         plain, means = self._bank.diagonals(Z), self._means
@@ -349,13 +340,13 @@ class CentredBank(_RemadeBank):
         kernels : ndarray of int of shape (m,) or None, default=None
             Indices of kernels, ascending; all if not given.
         """
-        chosen = self._check_rows(rows)
-        taken = self._copied(chosen, kernels)
-        taken._rows = self._rows[chosen]
+        return super().take(rows, kernels)
+
+    def _pick(self, rows: Indices, kernels: Indices | None) -> None:
+        self._rows = self._rows[rows]
         if kernels is not None:  # every new sample is compared with all samples of the centre
-            taken._bank = self._bank.take(np.arange(self._bank.n_samples), kernels)
-            taken._means, taken._offsets = self._means[kernels], self._offsets[kernels]
-        return taken
+            self._bank = self._bank.take(np.arange(self._bank.n_samples), kernels)
+            self._means, self._offsets = self._means[kernels], self._offsets[kernels]
 
 
 class CosineBank(_RemadeBank):
@@ -373,8 +364,12 @@ class CosineBank(_RemadeBank):
         super().__init__(bank)
         self._scales = _inverse_roots(bank.diagonals())
 
-    def _made(self, m: int, K: Array) -> Array:
-        return K * np.outer(self._scales[m], self._scales[m])
+    def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
+        new = self._scales if Z is None else _inverse_roots(self._bank.diagonals(Z))
+        for m in kernels.tolist():
+            unit = self._units[m]
+            block = self._bank.combine(unit) if Z is None else self._bank.cross(unit, Z)
+            yield block * np.outer(new[m], self._scales[m])
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         """Return 1 for every sample whose image is not the origin, 0 for the others.
@@ -387,22 +382,9 @@ class CosineBank(_RemadeBank):
         scales = self._scales if Z is None else _inverse_roots(self._bank.diagonals(Z))
         return (scales > 0).astype(np.float64)
 
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d, units = self._check_weights(weights), self._units
-        new = _inverse_roots(self._bank.diagonals(Z))
-        combined = np.zeros((new.shape[1], self.n_samples))
-        for m in np.flatnonzero(d):
-            block = self._bank.cross(d[m] * units[m], Z)
-            combined += new[m][:, None] * block * self._scales[m]
-        return combined
-
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> CosineBank:
-        chosen = self._check_rows(rows)
-        taken = self._copied(chosen, kernels)
-        taken._bank = self._bank.take(chosen, kernels)
-        kept = np.arange(self.n_kernels) if kernels is None else kernels
-        taken._scales = self._scales[np.ix_(kept, chosen)]
-        return taken
+    def _pick(self, rows: Indices, kernels: Indices | None) -> None:
+        self._bank = self._bank.take(rows, kernels)
+        self._scales = (self._scales if kernels is None else self._scales[kernels])[:, rows]
 
 
 def _inverse_roots(diagonals: Array) -> Array:
@@ -453,16 +435,21 @@ class CombinedKernel(StackedBank):
         self._degree = check_count("degree", degree)
         self._offset = check_not_negative("offset", offset)
         self.n_samples, self.n_kernels, self.features = bank.n_samples, 1, (-1,)
-        _ = self._grams
+        if not np.isfinite(self._grams.diagonals()).all():  # no other entry is larger
+            raise InputError(
+                f"the {self._how} of {bank.n_kernels} kernels overflows: choose fewer kernels, a "
+                "lower degree, or kernels with a diagonal of ones."
+            )
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         each = self._bank.diagonals(Z)
         return self._combined(len(each), lambda d: d @ each)[None]
 
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        (weight,) = self._check_weights(weights)
+    def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
         bank = self._bank
-        return weight * self._combined(bank.n_kernels, lambda d: bank.cross(d, Z))
+        values = bank.combine if Z is None else partial(bank.cross, Z=Z)
+        for _ in kernels:
+            yield self._combined(bank.n_kernels, values)
 
     def _combined(self, n_kernels: int, values: Callable[[Array], Array]) -> Array:
         """Return the values of the kernel from those of M kernels, a function of weights (M,)."""
@@ -477,19 +464,6 @@ class CombinedKernel(StackedBank):
         how = f"polynomial {self._degree}" if self._how == "polynomial" else self._how
         return (f"{how} of {names[0] if len(names) == 1 else f'{len(names)} kernels'}",)
 
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> CombinedKernel:
-        indices = self._check_rows(rows)
-        taken = self._copied(indices, kernels)
+    def _pick(self, rows: Indices, kernels: Indices | None) -> None:
         every = None if kernels is None else np.arange(self._bank.n_kernels)
-        taken._bank = self._bank.take(indices, every)
-        return taken
-
-    @cached_property
-    def _grams(self) -> PackedTriangles:
-        gram = self._combined(self._bank.n_kernels, self._bank.combine)
-        if not np.isfinite(gram.diagonal()).all():  # no other entry of a Gram matrix is larger
-            raise InputError(
-                f"the {self._how} of {self._bank.n_kernels} kernels overflows: choose fewer "
-                "kernels, a lower degree, or kernels with a diagonal of ones."
-            )
-        return PackedTriangles.of(self.n_samples, [gram])
+        self._bank = self._bank.take(rows, every)
