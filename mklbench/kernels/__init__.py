@@ -22,13 +22,13 @@ from mklbench.kernels.builders.columns import FittedViews, KernelList, kernel_li
 from mklbench.kernels.builders.derived import (
     Combination,
     Descriptors,
+    MatrixDescriptors,
     Normalised,
     OneView,
     Standardised,
 )
 from mklbench.kernels.builders.forms import no_kernels
-from mklbench.kernels.builders.grams import GramStack, Precomputed, precomputed
-from mklbench.kernels.builders.matrix_files import MatrixDescriptors, MatrixKernels
+from mklbench.kernels.builders.grams import GramStack, MatrixKernels, Precomputed, precomputed
 from mklbench.kernels.builders.named import (
     BUILDERS,
     Kernel,

@@ -120,11 +120,14 @@ def test_gram_matrices_beyond_the_range_of_their_squares(size: float) -> None:
 
 def test_a_file_of_complex_matrices(tmp_path: Path) -> None:
     savemat(tmp_path / "mine.mat", {"K": gram() + 1j})
-    with pytest.raises(InputError, match=r"mine.mat: K has complex numbers"):
+    with pytest.raises(InputError, match=r"kernel 'K' of K is of type complex128: give"):
         MatrixKernels([str(tmp_path / "mine.mat")])
-    for name, K in (("complex", gram()[None] + 1j), ("text", gram()[None].astype(str))):
+    for name, K, reason in (
+        ("complex", gram()[None] + 1j, "kernel 0 of K is of type complex128: give"),
+        ("text", gram()[None].astype(str), r"kernel.K=.*text.npy holds no matrix: name a file"),
+    ):
         np.save(tmp_path / f"{name}.npy", K)
-        with pytest.raises(InputError, match=rf"kernel.K=.*{name}.npy is of type .*: give"):
+        with pytest.raises(InputError, match=reason):
             Precomputed(tmp_path / f"{name}.npy")
 
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError, unknown
-from mklbench.kernels.banks.views import DistanceBank, feature_views
+from mklbench.kernels.banks.views import DistanceBank, MatrixView, feature_views
 from mklbench.kernels.banks.wrapped import (
     CentredBank,
     CombinedKernel,
@@ -25,16 +27,20 @@ from mklbench.kernels.banks.wrapped import (
     needs_remade,
     unit_trace,
 )
-from mklbench.kernels.base import Bank
-from mklbench.kernels.builders.grams import Precomputed
+from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.builders.grams import Precomputed, named_grams
+from mklbench.kernels.builders.matrix_files import File, all_of, stated
 from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, resolve
 from mklbench.kernels.contract import Memory, Shape, builder_of, memory_of
+from mklbench.kernels.gram_matrices import ASYMMETRY, symmetric
+from mklbench.kernels.samples import row_numbers
 from mklbench.validation import check_choice, check_training_features
 
 # Five from 1e-4 to 1 on a logarithmic scale, as in the paper.
 VSKL_GAMMAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 
+@dataclass(eq=False, repr=False)
 class Descriptors:
     """Builder of a `DistanceBank` from features, called with them and their views.
 
@@ -49,15 +55,11 @@ class Descriptors:
         Whether each kernel is divided by its training trace, as in the paper.
     """
 
-    takes_views = True
+    takes_views: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        gammas: Sequence[float] = VSKL_GAMMAS,
-        distance: str | None = None,
-        normalise: bool = True,
-    ) -> None:
-        self._gammas, self._distance, self._normalise = gammas, distance, normalise
+    gammas: Sequence[float] = VSKL_GAMMAS
+    distance: str | None = None
+    normalise: bool = True
 
     def memory(self, shape: Shape) -> Memory:
         """Return what the bank needs.
@@ -67,12 +69,67 @@ class Descriptors:
         shape : Shape
             Size of the training samples.
         """
-        return DistanceBank.needs(shape.n, max(1, shape.n_views) * len(self._gammas))
+        return DistanceBank.needs(shape.n, max(1, shape.n_views) * len(self.gammas))
 
     def __call__(self, X: ArrayLike, views: Sequence[Any] = ()) -> Bank:
         """Return the bank on the training samples `X` (n, d); without views all are one view."""
         samples = check_training_features("X", X)
-        bank = DistanceBank(samples, feature_views(samples, views, self._distance), self._gammas)
+        bank = DistanceBank(samples, feature_views(samples, views, self.distance), self.gammas)
+        return unit_trace(bank) if self.normalise else bank
+
+
+class MatrixDescriptors:
+    """Builder of a `DistanceBank` from distances in files, called with row numbers.
+
+    Parameters
+    ----------
+    files : str or sequence of str
+        Path of the file, or of several; each matrix in them is a view, and its kernels are a group.
+    gammas : sequence of float, default=VSKL_GAMMAS
+        Factors in exp(-gamma D / mean D), each of them for every view.
+    normalise : bool, default=True
+        Whether each kernel is divided by its training trace.
+    array : str, sequence of str or None, default=None
+        Names of the variables to take from each file; None: the stack of the file, or every matrix
+        (`matrices`).
+
+    Raises
+    ------
+    InputError
+        A file cannot be read or holds no matrix, or a matrix is not square, not finite, not
+        symmetric, has entries below 0, a diagonal other than 0 or another size than the first.
+    """
+
+    takes_rows = True
+    new_options = ("array",)
+
+    def __init__(
+        self,
+        files: str | Sequence[str],
+        gammas: Sequence[float] = VSKL_GAMMAS,
+        normalise: bool = True,
+        array: str | Sequence[str] | None = None,
+    ) -> None:
+        self._whole, self._names = _distances(*stated(files, array))
+        self.n_samples = self._whole.shape[1]
+        self.rows_of = partial(row_numbers, n=self.n_samples)
+        self._gammas = gammas
+        self._normalise = normalise
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs beside the distances that were read.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples, which are row numbers: only how many there are counts.
+        """
+        return DistanceBank.needs(shape.n, len(self._whole) * len(self._gammas))
+
+    def __call__(self, rows: ArrayLike) -> Bank:
+        """Return the bank whose training samples are `rows` (n,) of the data set."""
+        views = [MatrixView(*each) for each in zip(self._names, self._whole, strict=True)]
+        bank = DistanceBank(rows, views, self._gammas)
         return unit_trace(bank) if self._normalise else bank
 
 
@@ -109,6 +166,26 @@ class OneView(Descriptors):
         return super().__call__(X, chosen)
 
 
+@lru_cache(maxsize=2)
+def _distances(files: tuple[File, ...], names: tuple[str, ...] | None) -> tuple[Array, list[str]]:
+    """Return the distances (V, N, N) in all files, and their names (V,)."""
+    found, _ = all_of(files, names)
+    given = named_grams(found, "kernel.files")
+    given.check_finite(given.matrices)
+    for m, matrix in enumerate(given.matrices):
+        rounding, of_itself = ASYMMETRY * matrix.max(), np.abs(matrix.diagonal()).max()
+        if matrix.min() < -rounding or of_itself > rounding:
+            raise InputError(
+                f"{given.called(m)} has entries from {matrix.min():g} on, and up to {of_itself:g} "
+                "between a sample and itself: distances are >= 0 and there 0, for Gram matrices "
+                "choose kernel=grams."
+            )
+    symmetrical = [symmetric(given.called(m), matrix) for m, matrix in enumerate(given.matrices)]
+    whole = np.maximum(symmetrical, 0.0)
+    whole.setflags(write=False)
+    return whole, list(found)
+
+
 # Kernels whose builders are made first, from the options, and then called with the samples.
 _FACTORIES: dict[str, Callable[..., Callable[..., Any]]] = {
     "views": partial(Descriptors, gammas=(1.0,), normalise=False),
@@ -116,12 +193,13 @@ _FACTORIES: dict[str, Callable[..., Callable[..., Any]]] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class _MadeFrom:
     """What the builders share.
 
     Parameters
     ----------
-    base : str or KernelBuilder
+    base : str or KernelBuilder, default="feature_gaussians"
         Name of a builder (`mklbench.kernels.BUILDERS`), or "views" or "descriptors"
         (`Descriptors`), or a builder itself.
     options : mapping of str to object or None, default=None
@@ -134,11 +212,24 @@ class _MadeFrom:
         If the base is not known, or does not have such options.
     """
 
-    def __init__(self, base: str | KernelBuilder, options: Mapping[str, Any] | None = None) -> None:
-        self._base = _builder(base, dict(options or {}))
+    base: str | KernelBuilder = "feature_gaussians"
+    options: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        self._base = _builder(self.base, dict(self.options or {}))
         declared = builder_of(self._base)
         self.takes_rows, self.takes_views = declared.takes_rows, declared.takes_views
         self.rows_of = getattr(self._base, "rows_of", None)
+
+    def memory(self, shape: Shape) -> Memory:
+        """Return what the bank needs.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        """
+        return memory_of(self._base, shape)
 
     def _bank(self, X: ArrayLike, *views: Any) -> Bank:
         return check_base(type(self).__name__.lower(), self._base(X, *views))
@@ -164,6 +255,7 @@ def _builder(base: str | KernelBuilder, options: dict[str, Any]) -> Callable[...
     return factory(**options) if factory else resolve(base, **options)
 
 
+@dataclass(eq=False, repr=False)
 class Normalised(_MadeFrom):
     """Builder of a bank's kernels after centring and cosine normalisation, in this order.
 
@@ -186,37 +278,24 @@ class Normalised(_MadeFrom):
         If the base is not known, or does not have such options.
     """
 
-    def __init__(
-        self,
-        base: str | KernelBuilder = "feature_gaussians",
-        options: Mapping[str, Any] | None = None,
-        centre: bool = True,
-        cosine: bool = True,
-    ) -> None:
-        super().__init__(base, options)
-        self._centre, self._cosine = centre, cosine
+    centre: bool = True
+    cosine: bool = True
 
     def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        needed = memory_of(self._base, shape)
-        for _ in range(self._centre + self._cosine):
+        needed = super().memory(shape)
+        for _ in range(self.centre + self.cosine):
             needed = needs_remade(needed, shape.n, needed.n_kernels)
         return needed
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank on the training samples `X`."""
         bank = self._bank(X, *views)
-        if self._centre:
+        if self.centre:
             bank = CentredBank(bank)
-        return CosineBank(bank) if self._cosine else bank
+        return CosineBank(bank) if self.cosine else bank
 
 
+@dataclass(eq=False, repr=False)
 class Combination(_MadeFrom):
     """Builder of one kernel from all kernels of a bank (`CombinedKernel`).
 
@@ -241,34 +320,20 @@ class Combination(_MadeFrom):
         If the base is not known, or does not have such options.
     """
 
-    def __init__(
-        self,
-        base: str | KernelBuilder = "feature_gaussians",
-        options: Mapping[str, Any] | None = None,
-        how: str = "sum",
-        degree: int = 2,
-        offset: float = 1.0,
-    ) -> None:
-        super().__init__(base, options)
-        self._how, self._degree, self._offset = how, degree, offset
+    how: str = "sum"
+    degree: int = 2
+    offset: float = 1.0
 
     def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        return needs_remade(memory_of(self._base, shape), shape.n, 1)
+        return needs_remade(super().memory(shape), shape.n, 1)
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank of the one kernel on the training samples `X`."""
-        return CombinedKernel(
-            self._bank(X, *views), self._how, degree=self._degree, offset=self._offset
-        )
+        bank = self._bank(X, *views)
+        return CombinedKernel(bank, self.how, degree=self.degree, offset=self.offset)
 
 
+@dataclass(eq=False, repr=False)
 class Standardised(_MadeFrom):
     """Builder of a bank on features of mean 0 and variance 1 (`StandardisedBank`).
 
@@ -287,20 +352,7 @@ class Standardised(_MadeFrom):
         If the base is not known, or does not have such options.
     """
 
-    def __init__(
-        self, base: str | KernelBuilder = "gaussian", options: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(base, options)
-
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        return memory_of(self._base, shape)
+    base: str | KernelBuilder = "gaussian"
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank on the training samples `X` (n, d)."""

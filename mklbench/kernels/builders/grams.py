@@ -8,11 +8,9 @@ last, and so may an array.
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from numbers import Integral
 from pathlib import Path
 from types import EllipsisType
@@ -27,13 +25,21 @@ from mklbench.kernels.banks.precomputed import (
     PrecomputedBank,
     pack_stack,
 )
+from mklbench.kernels.banks.wrapped import unit_trace
 from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.builders.matrix_files import (
+    File,
+    all_of,
+    kernel_axes,
+    matrices,
+    regular_file,
+    stated,
+)
 from mklbench.kernels.contract import Memory, Shape, declares
 from mklbench.kernels.gram_matrices import (
     MakePSD,
     PackedTriangles,
     check_definite,
-    is_symmetric,
     matrices_of,
 )
 from mklbench.kernels.groups import GroupLists, check_groups
@@ -273,27 +279,6 @@ def _picked(names: Names | None, key: Any) -> Names | None:
     return [names[i] for i in places]
 
 
-def kernel_axes(array: NDArray[Any], *, first: bool, last: bool) -> list[int]:
-    """Return which axes of a stack, 0 or 2, may count its kernels.
-
-    Where both may, as in a cube, it is the one that leaves symmetric matrices, if only one does.
-
-    Parameters
-    ----------
-    array : ndarray of three dimensions
-        The stack, on the same samples in both other axes.
-    first, last : bool
-        Whether the shape allows the first axis, and the last.
-    """
-    axes = [0] * first + [2] * last
-    if len(axes) > 1:
-        symmetric = [
-            axis for axis in axes if all(is_symmetric(gram) for gram in np.moveaxis(array, axis, 0))
-        ]
-        axes = symmetric if len(symmetric) == 1 else axes
-    return axes
-
-
 def training_stack(given: NamedGrams, n: int) -> tuple[Array, bool]:
     """Return a stack of Gram matrices of training samples as (M, n, n), and if it had them last.
 
@@ -365,8 +350,8 @@ class Precomputed:
     Parameters
     ----------
     K : array_like of shape (M, N, N), (N, N, M) or (N, N), list or dict of these, str or Path
-        Array or data frames, or the path of an ``.npy`` file of one, or of an ``.npz`` file that
-        names it ``K``. The kernels have the names of a dict.
+        Array or data frames, or the path of a file (`mklbench.kernels.builders.matrix_files`). The
+        kernels have the names of a dict.
     groups : GroupLists or None, default=None
         Lists of kernel indices, where the kernels come in groups.
     make_psd : {"clip", "shift", "flip"} or None, default=None
@@ -387,7 +372,10 @@ class Precomputed:
     def __init__(
         self, K: Any, groups: GroupLists | None = None, make_psd: MakePSD | None = None
     ) -> None:
-        given = named_grams(_load_stack(Path(K)) if isinstance(K, (str, Path)) else K, "K")
+        if isinstance(K, (str, Path)):
+            path = regular_file("kernel.K", K)
+            K = list(matrices(str(path), option="kernel.K").values())
+        given = named_grams(K, "K")
         given = given.held_to(given.rows)
         if given.rows and not is_numbering(given.rows) and isinstance(given.rows[0], Integral):
             raise InputError(
@@ -428,6 +416,59 @@ class Precomputed:
         return IndexedBank(self._whole, self.rows_of(rows), self._groups, self._names)
 
 
+class MatrixKernels(Precomputed):
+    """Builder of an `IndexedBank` from Gram matrices in files, called with row numbers.
+
+    Parameters
+    ----------
+    files : str or sequence of str
+        Path of the file, or of several.
+    groups : GroupLists or None, default=None
+        Lists of kernel indices, counted through all files; None: the kernels of a file are a
+        group.
+    normalise : bool, default=True
+        Whether each kernel is divided by its training trace.
+    array : str, sequence of str or None, default=None
+        Names of the variables to take from each file; None: the stack of the file, or every matrix
+        (`matrices`).
+    make_psd : {"clip", "shift", "flip"} or None, default=None
+        How indefinite matrices are made positive semidefinite, each as a whole
+        (`mklbench.kernels.gram_matrices`); None refuses them.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read or holds no matrix, or `Precomputed` refuses what it holds.
+    """
+
+    new_options = ("array", "make_psd")
+
+    def __init__(
+        self,
+        files: str | Sequence[str],
+        groups: GroupLists | None = None,
+        normalise: bool = True,
+        array: str | Sequence[str] | None = None,
+        make_psd: MakePSD | None = None,
+    ) -> None:
+        read = _read(*stated(files, array), make_psd)
+        self._keep(read._whole, read._groups if groups is None else groups, read._names)
+        self._normalise = normalise
+
+    def __call__(self, rows: ArrayLike) -> Bank:
+        """Return the bank whose training samples are `rows` (n,) of the data set."""
+        bank = super().__call__(rows)
+        return unit_trace(bank) if self._normalise else bank
+
+
+@lru_cache(maxsize=2)
+def _read(
+    files: tuple[File, ...], names: tuple[str, ...] | None, make_psd: MakePSD | None
+) -> Precomputed:
+    """Return the Gram matrices in all files, those of a file as a group."""
+    return Precomputed(*all_of(files, names), make_psd)
+
+
 @declares(memory=lambda shape, **options: PrecomputedBank.needs(shape.n, shape.n_grams))
 def precomputed(
     X: ArrayLike, groups: GroupLists | None = None, make_psd: MakePSD | None = None
@@ -457,19 +498,3 @@ def precomputed(
 def _stack_of(X: ArrayLike) -> Array:
     stack = real_array("X", X)
     return stack[None] if stack.ndim == 2 else stack
-
-
-def _load_stack(path: Path) -> Array:
-    if not path.is_file():  # a pipe would be waited for
-        raise InputError(
-            f"kernel.K={path} is not a regular file: name one that numpy.save has written."
-        )
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        stack = loaded if isinstance(loaded, np.ndarray) else loaded["K"]
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(
-            f"kernel.K={path} cannot be read as a NumPy file of numbers ({error}): "
-            "save the Gram matrices with numpy.save or numpy.savez(path, K=...)."
-        ) from error
-    return real_array(f"kernel.K={path}", stack)

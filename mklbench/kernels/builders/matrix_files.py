@@ -10,33 +10,15 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from mklbench import mat_files
 from mklbench.errors import InputError, hint
-from mklbench.kernels.banks.precomputed import pack_grams
-from mklbench.kernels.banks.views import DistanceBank, MatrixView
-from mklbench.kernels.banks.wrapped import unit_trace
-from mklbench.kernels.base import Array, Bank
-from mklbench.kernels.builders.derived import VSKL_GAMMAS
-from mklbench.kernels.builders.grams import Precomputed, kernel_axes
-from mklbench.kernels.contract import Memory, Shape
-from mklbench.kernels.gram_matrices import (
-    ASYMMETRY,
-    MakePSD,
-    PackedTriangles,
-    check_definite,
-    matrices_of,
-    symmetric,
-)
-from mklbench.kernels.groups import GroupLists
-from mklbench.kernels.samples import row_numbers
-from mklbench.validation import check_finite
+from mklbench.kernels.gram_matrices import is_symmetric
 
 # The names that a stack has where a file holds several.
 _USUAL = ("KH", "K")
@@ -47,112 +29,13 @@ _PRECOMPUTED = re.compile(rb"[-+.\deE]+[ \t]+0:1[ \t]+1:")
 _STACK, _SINGLE = "K", "matrix 0"
 
 # A path, and the time and size of the file, which tell whether it is the one read before.
-_File = tuple[str, int, int]
+File = tuple[str, int, int]
 
 
-class MatrixDescriptors:
-    """Builder of a `DistanceBank` from distances in files, called with row numbers.
-
-    Parameters
-    ----------
-    files : str or sequence of str
-        Path of the file, or of several; each matrix in them is a view, and its kernels are a group.
-    gammas : sequence of float, default=VSKL_GAMMAS
-        Factors in exp(-gamma D / mean D), each of them for every view.
-    normalise : bool, default=True
-        Whether each kernel is divided by its training trace.
-    array : str, sequence of str or None, default=None
-        Names of the variables to take from each file; None: the stack of the file, or every matrix
-        (`matrices`).
-
-    Raises
-    ------
-    InputError
-        A file cannot be read or holds no matrix, or a matrix is not square, not finite, not
-        symmetric, has entries below 0, a diagonal other than 0 or another size than the first.
-    """
-
-    takes_rows = True
-    new_options = ("array",)
-
-    def __init__(
-        self,
-        files: str | Sequence[str],
-        gammas: Sequence[float] = VSKL_GAMMAS,
-        normalise: bool = True,
-        array: str | Sequence[str] | None = None,
-    ) -> None:
-        self._whole, self._names = _distances(*_stated(files, array))
-        self.n_samples = self._whole.shape[1]
-        self.rows_of = partial(row_numbers, n=self.n_samples)
-        self._gammas = gammas
-        self._normalise = normalise
-
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs beside the distances that were read.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples, which are row numbers: only how many there are counts.
-        """
-        return DistanceBank.needs(shape.n, len(self._whole) * len(self._gammas))
-
-    def __call__(self, rows: ArrayLike) -> Bank:
-        """Return the bank whose training samples are `rows` (n,) of the data set."""
-        views = [MatrixView(*each) for each in zip(self._names, self._whole, strict=True)]
-        bank = DistanceBank(rows, views, self._gammas)
-        return unit_trace(bank) if self._normalise else bank
-
-
-class MatrixKernels(Precomputed):
-    """Builder of an `IndexedBank` from Gram matrices in files, called with row numbers.
-
-    Parameters
-    ----------
-    files : str or sequence of str
-        Path of the file, or of several.
-    groups : GroupLists or None, default=None
-        Lists of kernel indices, counted through all files; None: the kernels of a file are a
-        group.
-    normalise : bool, default=True
-        Whether each kernel is divided by its training trace.
-    array : str, sequence of str or None, default=None
-        Names of the variables to take from each file; None: the stack of the file, or every matrix
-        (`matrices`).
-    make_psd : {"clip", "shift", "flip"} or None, default=None
-        How indefinite matrices are made positive semidefinite, each as a whole
-        (`mklbench.kernels.gram_matrices`); None refuses them.
-
-    Raises
-    ------
-    InputError
-        As for `MatrixDescriptors`, but that a matrix must be positive semidefinite in place of
-        having no entries below 0; or `groups` are no partition.
-    """
-
-    new_options = ("array", "make_psd")
-
-    def __init__(
-        self,
-        files: str | Sequence[str],
-        groups: GroupLists | None = None,
-        normalise: bool = True,
-        array: str | Sequence[str] | None = None,
-        make_psd: MakePSD | None = None,
-    ) -> None:
-        whole, by_file, names = _grams(*_stated(files, array), make_psd)
-        self._keep(whole, by_file if groups is None else groups, names)
-        self._normalise = normalise
-
-    def __call__(self, rows: ArrayLike) -> Bank:
-        """Return the bank whose training samples are `rows` (n,) of the data set."""
-        bank = super().__call__(rows)
-        return unit_trace(bank) if self._normalise else bank
-
-
-def matrices(path: str, names: Sequence[str] | None = None) -> dict[str, Array]:
-    """Return the matrices of one file by their names, symmetric to the last digit.
+def matrices(
+    path: str, names: Sequence[str] | None = None, option: str = "kernel.files"
+) -> dict[str, NDArray[Any]]:
+    """Return the square matrices of one file by their names.
 
     Parameters
     ----------
@@ -162,25 +45,33 @@ def matrices(path: str, names: Sequence[str] | None = None) -> dict[str, Array]:
         Variables to take, in this order. None: the one stack (n, n, M) or (M, n, n), or cell of
         matrices, of the file, or that called KH or K where it holds several; in a file without a
         stack every matrix.
+    option : str, default="kernel.files"
+        What the user has named the file by.
 
     Raises
     ------
     InputError
         The file cannot be read, or holds no such matrix or several stacks, or a matrix is not
-        square, not finite or not symmetric.
+        square.
     """
-    arrays = {name: _numbers(value) for name, value in _arrays(path).items()}
-    found: dict[str, Array] = {}
-    for name in _chosen(arrays, path) if names is None else names:
-        array = _named(arrays, name, path)
+    file = f"{option}={path}"
+    arrays = {name: _numbers(value) for name, value in _arrays(path, file).items()}
+    found: dict[str, NDArray[Any]] = {}
+    for name in _chosen(arrays, file) if names is None else names:
+        array = _named(arrays, name, file)
         if array.ndim == 2:
             found[name] = array
             continue
-        stack = np.moveaxis(array, _axis(name, array, path), 0)
+        stack = np.moveaxis(array, _axis(name, array, file), 0)
         found |= {f"{name}, matrix {m}": matrix for m, matrix in enumerate(stack)}
     if not found:
-        raise InputError(f"kernel.files={path} holds no matrix: name a file with square matrices.")
-    return {name: _symmetric(f"kernel.files={path}: {name}", found[name]) for name in found}
+        raise InputError(f"{file} holds no matrix: name a file with square matrices.")
+    for name, matrix in found.items():
+        if matrix.shape[0] != matrix.shape[1]:
+            raise InputError(
+                f"{file}: {name} has shape {matrix.shape}: a matrix between samples is square."
+            )
+    return found
 
 
 def sample_names(path: str) -> list[str] | None:
@@ -188,106 +79,67 @@ def sample_names(path: str) -> list[str] | None:
     return _table(path)[1] if path.endswith(_TEXT) and not _is_libsvm(path) else None
 
 
-def _stated(
+def regular_file(option: str, name: str | Path) -> Path:
+    """Return the path of a file that there is."""
+    path = Path(name).expanduser()
+    if not path.is_file():  # a pipe would be waited for
+        raise InputError(f"{option}={name} is not a regular file: give the path of one.")
+    return path
+
+
+def stated(
     files: str | Sequence[str], array: str | Sequence[str] | None
-) -> tuple[tuple[_File, ...], tuple[str, ...] | None]:
+) -> tuple[tuple[File, ...], tuple[str, ...] | None]:
     """Return the files and the names of the variables to take, as a cache wants them."""
     if not files:
         raise InputError("kernel.files is empty: name your files, as in kernel.files=[mine.mat].")
-    stated = []
-    for name in [files] if isinstance(files, str) else files:
-        path = Path(name).expanduser()
-        if not path.is_file():
-            raise InputError(f"kernel.files={name} does not exist: give the path of a file.")
-        status = path.stat()
-        stated.append((str(path), status.st_mtime_ns, status.st_size))
+    given = [files] if isinstance(files, str) else files
+    paths = [regular_file("kernel.files", name) for name in given]
     names = (array,) if isinstance(array, str) else None if array is None else tuple(array)
-    return tuple(stated), names
+    statuses = [(str(path), path.stat()) for path in paths]
+    return tuple((path, status.st_mtime_ns, status.st_size) for path, status in statuses), names
 
 
-@lru_cache(maxsize=2)
-def _distances(files: tuple[_File, ...], names: tuple[str, ...] | None) -> tuple[Array, list[str]]:
-    """The distances (V, N, N) in all files, and their names (V,)."""
-    called, short, found, _ = _all_of(files, names)
-    for name, matrix in zip(called, found, strict=True):
-        if matrix.min() < -ASYMMETRY * matrix.max():
-            raise InputError(f"{name} has the distance {matrix.min():g}: none may be below 0.")
-        if np.abs(matrix.diagonal()).max() > ASYMMETRY * matrix.max():
-            raise InputError(
-                f"{name} has the distance {np.abs(matrix.diagonal()).max():g} between a sample and "
-                f"itself: for Gram matrices choose kernel=grams."
-            )
-    whole = np.maximum(np.array(found), 0.0)
-    whole.setflags(write=False)
-    return whole, short
-
-
-@lru_cache(maxsize=2)
-def _grams(
-    files: tuple[_File, ...],
-    names: tuple[str, ...] | None,
-    make_psd: MakePSD | None,
-) -> tuple[PackedTriangles, list[list[int]], list[str]]:
-    """The Gram matrices in all files, the indices of those in each file, and their names."""
-    called, short, found, by_file = _all_of(files, names)
-    n, n_grams = len(found[0]), len(found)
-    # Each matrix is let go when it is packed.
-    packed, _ = pack_grams(n, (found.pop(0) for _ in range(n_grams)), n_grams, make_psd)
-    if make_psd is None:
-        check_definite(matrices_of(packed), called, "or set kernel.make_psd to clip, shift or flip")
-    return packed, by_file, short
-
-
-def _all_of(
-    files: tuple[_File, ...], names: tuple[str, ...] | None
-) -> tuple[list[str], list[str], list[Array], list[list[int]]]:
-    """Return what messages and what weights call the matrices of all files, these, and by file."""
-    called: list[str] = []
-    short: list[str] = []
-    found: list[Array] = []
+def all_of(
+    files: Sequence[File], names: Sequence[str] | None
+) -> tuple[dict[str, NDArray[Any]], list[list[int]]]:
+    """Return the matrices in all files by their names, and the numbers of those in each file."""
+    found: dict[str, NDArray[Any]] = {}
     by_file: list[list[int]] = []
+    differ = len({Path(path).name for path, *_ in files}) == len(files)
     for path, *_ in files:
-        of_file = matrices(path, names)
+        file = f"{Path(path).name if differ else path}: " if len(files) > 1 else ""
+        of_file = {f"{file}{name}": matrix for name, matrix in matrices(path, names).items()}
         by_file.append(list(range(len(found), len(found) + len(of_file))))
-        called += [f"kernel.files={path}: {name}" for name in of_file]
-        file = f"{Path(path).name}: " if len(files) > 1 else ""
-        short += [f"{file}{name}" for name in of_file]
-        found += of_file.values()
-    for name, matrix in zip(called, found, strict=True):
-        if matrix.shape != found[0].shape:
-            raise InputError(
-                f"{name} is on {len(matrix)} samples and {called[0]} on {len(found[0])}: all "
-                f"matrices must be on the same."
-            )
-    return called, short, found, by_file
+        found |= of_file
+    return found, by_file
 
 
-def _chosen(arrays: Mapping[str, NDArray[Any] | None], path: str) -> list[str]:
+def _chosen(arrays: Mapping[str, NDArray[Any] | None], file: str) -> list[str]:
     """Return the name of the stack of a file, or those of its single matrices."""
     stacks = [name for name, array in arrays.items() if array is not None and _is_stack(array)]
     usual = [name for name in stacks if name in _USUAL]
     candidates = usual or stacks
     if len(candidates) > 1:
         raise InputError(
-            f"kernel.files={path} holds several stacks of matrices, {', '.join(candidates)}: set "
-            f"kernel.array={candidates[0]} to take one of them."
+            f"{file} holds several stacks of matrices, {', '.join(candidates)}: choose "
+            f"kernel=grams with kernel.array={candidates[0]} to take one of them."
         )
     return candidates or [
         n for n, array in arrays.items() if array is not None and _is_matrix(array)
     ]
 
 
-def _named(arrays: Mapping[str, NDArray[Any] | None], name: str, path: str) -> NDArray[Any]:
+def _named(arrays: Mapping[str, NDArray[Any] | None], name: str, file: str) -> NDArray[Any]:
     if name not in arrays:
         raise InputError(
-            f"kernel.array={name} is no variable of kernel.files={path}: "
-            f"{hint(name, arrays, 'kernel.array=')}."
+            f"kernel.array={name} is no variable of {file}: {hint(name, arrays, 'kernel.array=')}."
         )
     array = arrays[name]
     if array is None or not (_is_stack(array) or _is_matrix(array)):
         what = "no numbers" if array is None else f"shape {array.shape}"
         raise InputError(
-            f"kernel.array={name} of kernel.files={path} has {what}: name a matrix (n, n), or a "
+            f"kernel.array={name} of {file} has {what}: name a matrix (n, n), or a "
             "stack (n, n, M) or (M, n, n)."
         )
     return array
@@ -306,27 +158,37 @@ def _is_stack(array: NDArray[Any]) -> bool:
     )
 
 
-def _axis(name: str, array: NDArray[Any], path: str) -> int:
+def kernel_axes(array: NDArray[Any], *, first: bool, last: bool) -> list[int]:
+    """Return which axes of a stack, 0 or 2, may count its kernels.
+
+    Where both may, as in a cube, it is the one that leaves symmetric matrices, if only one does.
+
+    Parameters
+    ----------
+    array : ndarray of three dimensions
+        The stack, on the same samples in both other axes.
+    first, last : bool
+        Whether the shape allows the first axis, and the last.
+    """
+    axes = [0] * first + [2] * last
+    if len(axes) > 1:
+        symmetric = [
+            axis for axis in axes if all(is_symmetric(gram) for gram in np.moveaxis(array, axis, 0))
+        ]
+        axes = symmetric if len(symmetric) == 1 else axes
+    return axes
+
+
+def _axis(name: str, array: NDArray[Any], file: str) -> int:
     """Return the axis, 0 or 2, that counts the matrices of a stack."""
     first, last = array.shape[1] == array.shape[2], array.shape[0] == array.shape[1]
     axes = kernel_axes(array, first=first, last=last)
     if len(axes) > 1:
         raise InputError(
-            f"kernel.files={path}: {name} has shape {array.shape}, so that its matrices may be "
-            "counted by the first axis or by the last: save each under a name of its own."
+            f"{file}: {name} has shape {array.shape}, so that its matrices may be counted by the "
+            "first axis or by the last: save each under a name of its own."
         )
     return axes[0]
-
-
-def _symmetric(name: str, matrix: NDArray[Any]) -> Array:
-    if matrix.dtype.kind == "c":
-        raise InputError(f"{name} has complex numbers: give real ones.")
-    if matrix.shape[0] != matrix.shape[1]:
-        raise InputError(f"{name} has shape {matrix.shape}: a matrix between samples is square.")
-    real = matrix.astype(np.float64)
-    check_finite(name, real)
-    real = symmetric(name, real)
-    return 0.5 * (real + real.T)
 
 
 def _numbers(value: Any) -> NDArray[Any] | None:
@@ -344,11 +206,11 @@ def _numbers(value: Any) -> NDArray[Any] | None:
     return array if array.dtype.kind in "fc" else None
 
 
-def _arrays(path: str) -> Mapping[str, Any]:
+def _arrays(path: str, file: str) -> Mapping[str, Any]:
     """Everything a file holds, by name."""
     try:
         if path.endswith(".mat"):
-            return mat_files.read(Path(path).read_bytes(), f"kernel.files={path}")
+            return mat_files.read(Path(path).read_bytes(), file)
         if _is_libsvm(path):
             return {_SINGLE: _of_libsvm(path)}
         if path.endswith(_TEXT):
@@ -362,8 +224,7 @@ def _arrays(path: str) -> Mapping[str, Any]:
         raise
     except Exception as error:  # a damaged file makes the readers raise almost anything
         raise InputError(
-            f"kernel.files={path} cannot be read as a .mat, .npz, .npy, .csv or .tsv file: name "
-            "another."
+            f"{file} cannot be read as a .mat, .npz, .npy, .csv or .tsv file: name another."
         ) from error
 
 

@@ -61,11 +61,17 @@ class TestDistances:
         ("variables", "reason"),
         [
             ({"D": distances(0)[:5]}, "D has shape (5, 12): a matrix between samples is square"),
-            ({"D": np.triu(distances(0))}, "D is not symmetric"),
-            ({"D": -distances(0)}, "D has the distance -"),
-            ({"D": np.ones((N, N))}, "D has the distance 1 between a sample and itself"),
-            ({"D": distances(0) * np.nan}, "D holds nan at row 0, column 0: remove"),
-            ({"D": distances(0), "E": distances(0, 9)}, "E is on 9 samples and"),
+            ({"D": np.triu(distances(0))}, "'D' of kernel.files is not symmetric"),
+            ({"D": -distances(0)}, "'D' of kernel.files has entries from -"),
+            ({"D": np.ones((N, N))}, "up to 1 between a sample and itself: distances"),
+            (
+                {"D": distances(0) * np.nan},
+                "'D' of kernel.files holds nan at row 0, column 0: remove",
+            ),
+            (
+                {"D": distances(0), "E": distances(0, 9)},
+                "'E' of kernel.files has shape (9, 9), but",
+            ),
             ({"labels": np.arange(N)}, "holds no matrix"),
         ],
     )
@@ -88,7 +94,7 @@ class TestDistances:
             ("hurt.mat", "cannot be read as a .mat"),
             ("bad.mat", "cannot be read as a .mat"),
             ("new.mat", "cannot be read as a .mat"),
-            ("absent.mat", "does not exist"),
+            ("absent.mat", "is not a regular file"),
         ):
             with pytest.raises(InputError, match=reason):
                 MatrixDescriptors([str(tmp_path / name)])
@@ -113,7 +119,7 @@ class TestGrams:
     def test_one_that_is_not_positive_semidefinite(self, tmp_path: Path) -> None:
         indefinite = gram(1) - 0.1 * np.eye(N)
         savemat(tmp_path / "a.mat", {"K1": gram(0), "K2": indefinite})
-        with pytest.raises(InputError, match=r"K2 is not positive semidefinite, .* is -0\.1"):
+        with pytest.raises(InputError, match=r"'K2' of K is not positive .* is -0\.1"):
             MatrixKernels([str(tmp_path / "a.mat")])
         for entrance in (Precomputed, precomputed):
             with pytest.raises(InputError, match="kernel 1 of K is not positive semidefinite"):
@@ -128,7 +134,7 @@ class TestGrams:
         K = gram(0)
         K[0, 1] += 1e-7 * K.max()
         np.savez(tmp_path / "a.npz", K=K[None])
-        with pytest.warns(UserWarning, match="K, matrix 0 is not symmetric, .* differ by up to"):
+        with pytest.warns(UserWarning, match="'K, matrix 0' of K is not symmetric, .* differ by"):
             bank = MatrixKernels([str(tmp_path / "a.npz")], normalise=False)(np.arange(N))
         assert_allclose(bank.combine([1.0]), 0.5 * (K + K.T), rtol=0, atol=1e-14)
 
