@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.errors import unknown
 from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import Memory
 from mklbench.kernels.gram_matrices import centre
@@ -37,6 +37,8 @@ class ConcatenatedBank(Bank):
         If `groups` do not partition the kernels.
     """
 
+    _matrix_of: Callable[[Any], Any] | None = None  # of new samples, for `row_factors`
+
     def __init__(
         self,
         banks: Sequence[Bank],
@@ -50,8 +52,6 @@ class ConcatenatedBank(Bank):
         self._starts = (0, *self._ends)
         if groups == "parts":
             groups = [list(part) for part in np.split(np.arange(self.n_kernels), self._ends)]
-        elif isinstance(groups, str):
-            raise unknown("groups", groups, ["parts"])
         check_groups(groups, self.n_kernels)
         self.groups = groups
 
@@ -73,17 +73,13 @@ class ConcatenatedBank(Bank):
         )
 
     def row_factors(self) -> RowFactors | None:
-        return self._factors(None)
-
-    def _factors(self, matrix_of: Callable[[Any], Any] | None) -> RowFactors | None:
-        """Return the factors of all banks, None if one has none."""
         several = []
         for bank in self._banks:
             factors = bank.row_factors()
             if factors is None:
                 return None
             several.append(factors)
-        return RowFactors.of_several(several, matrix_of)
+        return RowFactors.of_several(several, self._matrix_of)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         parts = self._parts(d)
@@ -138,31 +134,27 @@ class ConcatenatedBank(Bank):
         return products
 
     def cross(self, weights: ArrayLike, Z: Any) -> Array:
-        combined: Array | None = None
         samples = self._samples(Z)
-        for (bank, share), own in zip(self._parts(weights), samples, strict=True):
-            if not share.any():
-                continue
-            if combined is None:
-                combined = bank.cross(share, own)
-            else:
-                combined += bank.cross(share, own)
-        if combined is None:
-            return np.zeros((np.shape(samples[0])[0], self.n_samples))
-        return combined
+        asked = zip(self._parts(weights), samples, strict=True)
+        blocks = [bank.cross(share, own) for (bank, share), own in asked if share.any()]
+        shape = np.shape(samples[0])[0], self.n_samples
+        return sum(blocks[1:], blocks[0]) if blocks else np.zeros(shape)
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> ConcatenatedBank:
         if kernels is None:
-            return ConcatenatedBank([bank.take(rows) for bank in self._banks], self.groups)
-        return ConcatenatedBank(self._in_use(rows, kernels)[0])
-
-    def _in_use(self, rows: ArrayLike, kernels: Indices) -> tuple[list[Bank], Indices]:
-        """Return what is taken of the banks of some kernels, at least one, and their numbers."""
+            taken = [bank.take(rows) for bank in self._banks]
+            return self._of(taken, range(len(taken)), self.groups)
         owners = np.searchsorted(self._ends, kernels, side="right")
-        used = np.unique(owners) if len(owners) else np.zeros(1, dtype=np.intp)
-        return [
-            self._banks[i].take(rows, kernels[owners == i] - self._starts[i]) for i in used
-        ], used
+        used = np.unique(owners).tolist()
+        own = [kernels[owners == i] - self._starts[i] for i in used]
+        taken = [self._banks[i].take(rows, few) for i, few in zip(used, own, strict=True)]
+        return self._of(taken, used, None)
+
+    def _of(
+        self, banks: Sequence[Bank], used: Sequence[int], groups: GroupLists | None
+    ) -> ConcatenatedBank:
+        """Return the bank of what was taken of the parts `used`."""
+        return ConcatenatedBank(banks, groups)
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         return tuple(name for bank in self._banks for name in bank.kernel_names(columns))
@@ -191,22 +183,19 @@ class ViewNames:
         As the user calls it; None if not at all.
     positions : tuple of int or None
         The columns that its features are, where they are columns of the samples.
-    labels : tuple of str or None
-        The names of these columns, where they have names.
-    width : int
-        The number of its features.
+    labels : tuple of str
+        What its features are called.
     """
 
     name: str | None
     positions: tuple[int, ...] | None
-    labels: tuple[str, ...] | None
-    width: int
+    labels: tuple[str, ...]
 
     def feature(self, j: int) -> int:
         """Return the column that feature `j` is, -1 if it is none or `j` is -1."""
         if self.positions is None:
             return -1
-        if self.width == 1:
+        if len(self.positions) == 1:
             return self.positions[0]
         return -1 if j < 0 else self.positions[j]
 
@@ -214,19 +203,13 @@ class ViewNames:
         """Return the name of a kernel, "gaussian 0.5", on feature `j`, or on all of them (-1)."""
         if self.name is None and self.positions is None:  # Gram matrices
             return word
-        if j < 0 or self.width == 1:
-            single = self.width == 1 and self.positions is not None
-            where = self._label(0, columns) if single else ALL_COLUMNS
-            return named(word, self.name or where)
-        label = self._label(j, columns)
+        if len(self.labels) == 1 and (self.name or self.positions):
+            j = -1 if self.name else 0
+        if j < 0:
+            return named(word, self.name or ALL_COLUMNS)
+        position = -1 if self.positions is None else self.positions[j]
+        label = self.labels[j] if columns is None or position < 0 else str(columns[position])
         return named(word, f"{label} of {self.name}" if self.name else label)
-
-    def _label(self, j: int, columns: Sequence[str] | None) -> str:
-        if self.positions is not None and columns is not None:
-            return str(columns[self.positions[j]])
-        if self.labels is not None:
-            return self.labels[j]
-        return f"column {j if self.positions is None else self.positions[j]}"
 
 
 class ColumnBank(ConcatenatedBank):
@@ -250,6 +233,7 @@ class ColumnBank(ConcatenatedBank):
     ) -> None:
         super().__init__(banks, "parts")
         self._names, self._views_of = tuple(names), views_of
+        self._matrix_of = partial(_side_by_side, views_of)
         self._used: Sequence[int] = range(len(banks))  # the numbers of the views
         self.features = tuple(
             view.feature(j)
@@ -264,34 +248,23 @@ class ColumnBank(ConcatenatedBank):
             for word, j in zip(words_of(bank), bank.features, strict=True)
         )
 
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> ColumnBank:
-        if kernels is None:
-            return ColumnBank(
-                [bank.take(rows) for bank in self._banks], self._names, self._views_of
-            )
-        banks, used = self._in_use(rows, kernels)
+    def _of(
+        self, banks: Sequence[Bank], used: Sequence[int], groups: GroupLists | None
+    ) -> ColumnBank:
         taken = ColumnBank(banks, [self._names[i] for i in used], self._views_of)
-        taken._used = used.tolist()
+        taken._used = [self._used[i] for i in used]
         return taken
 
-    def row_factors(self) -> RowFactors | None:
-        return self._factors(_SideBySide(self._views_of))
-
     def _samples(self, Z: Any) -> list[Any]:
-        if self._views_of is not None and not isinstance(Z, Views):
-            Z = self._views_of(Z)
-        return [Z.parts[v] for v in self._used]
+        views = _in_views(self._views_of, Z)
+        return [views.parts[v] for v in self._used]
 
 
-@dataclass(frozen=True)
-class _SideBySide:
-    """Makes a matrix of new samples, the features of one view after the other."""
+def _in_views(views_of: Callable[[Any], Views] | None, Z: Any) -> Any:
+    return Z if views_of is None or isinstance(Z, Views) else views_of(Z)
 
-    views_of: Callable[[Any], Views] | None
 
-    def __call__(self, Z: Any) -> Any:
-        if not isinstance(Z, Views):
-            if self.views_of is None:
-                return Z
-            Z = self.views_of(Z)
-        return np.hstack([dense(part) for part in Z.parts])
+def _side_by_side(views_of: Callable[[Any], Views] | None, Z: Any) -> Any:
+    """Return a matrix of new samples, the features of one view after the other."""
+    views = _in_views(views_of, Z)
+    return np.hstack([dense(part) for part in views.parts]) if isinstance(views, Views) else views

@@ -308,12 +308,10 @@ class _FittedView:
         self.samples = self._prepared(part)
         self.width, self._is_dense = int(np.shape(self.samples)[1]), not is_sparse(self.samples)
         are_columns = entry.transformer is None and self._positions and not isinstance(X, Views)
-        self.names = ViewNames(
-            entry.name,
-            self._positions if are_columns else None,
-            tuple(map(str, labels)) if are_columns and labels else None,
-            self.width,
-        )
+        positions = self._positions if are_columns else None
+        numbered = [f"column {j}" for j in positions or range(self.width)]
+        names = labels if are_columns and labels else numbered
+        self.names = ViewNames(entry.name, positions, tuple(map(str, names)))
 
     def of(self, X: Any) -> Any:
         """Return the view (n_new, d_v) of new samples, an array or a sparse matrix.
