@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
-from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
+from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import NUMBER, Memory, gram_bytes
 from mklbench.kernels.functions import standardisation
 from mklbench.kernels.gram_matrices import centre, triangle_size
@@ -207,13 +207,13 @@ class StandardisedBank(WrappedBank):
     Raises
     ------
     InputError
-        If `X` is no finite matrix, or `build` makes no bank.
+        If `X` is no finite matrix.
     """
 
-    def __init__(self, build: Callable[[Array], KernelOperator], X: ArrayLike) -> None:
+    def __init__(self, build: Callable[[Array], Bank], X: ArrayLike) -> None:
         samples = check_training_features("X", X)
         self._means, self._factors = standardisation(samples)
-        super().__init__(check_base("standardised", build(self._new(samples))))
+        super().__init__(build(self._new(samples)))
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> StandardisedBank:
         taken = StandardisedBank.__new__(StandardisedBank)
@@ -226,16 +226,6 @@ class StandardisedBank(WrappedBank):
         with np.errstate(over="ignore"):  # whatever the kernel makes of it
             scaled = (samples - self._means) * self._factors
         return np.clip(scaled, -_FURTHEST, _FURTHEST, out=scaled)
-
-
-def check_base(kernel: str, operator: KernelOperator) -> Bank:
-    """Return `operator` if it is a bank, as the base of a kernel that is made from it."""
-    if not isinstance(operator, Bank):
-        raise InputError(
-            f"kernel={kernel} is made from a bank of kernels, but {type(operator).__name__} is a "
-            "family: choose a base such as feature_gaussians, simplemkl or precomputed."
-        )
-    return operator
 
 
 # A diagonal entry of which centring leaves no more than this share is 0 up to rounding.

@@ -23,11 +23,11 @@ from mklbench.kernels.banks.wrapped import (
     CombinedKernel,
     CosineBank,
     StandardisedBank,
-    check_base,
     needs_remade,
     unit_trace,
 )
 from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.builders.forms import checked_bank
 from mklbench.kernels.builders.grams import Precomputed, named_grams
 from mklbench.kernels.builders.matrix_files import File, all_of, stated
 from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, resolve
@@ -232,7 +232,7 @@ class _MadeFrom:
         return memory_of(self._base, shape)
 
     def _bank(self, X: ArrayLike, *views: Any) -> Bank:
-        return check_base(type(self).__name__.lower(), self._base(X, *views))
+        return checked_bank(self._base(X, *views), self._base)
 
 
 def _builder(base: str | KernelBuilder, options: dict[str, Any]) -> Callable[..., Any]:
@@ -356,4 +356,4 @@ class Standardised(_MadeFrom):
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank on the training samples `X` (n, d)."""
-        return StandardisedBank(lambda samples: self._base(samples, *views), X)
+        return StandardisedBank(lambda samples: self._bank(samples, *views), X)

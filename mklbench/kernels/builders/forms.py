@@ -180,11 +180,10 @@ def checked_bank(operator: Any, builder: Callable[..., Any]) -> Bank:
     """
     if isinstance(operator, Bank):
         return operator
-    name = shown(builder)
     if isinstance(operator, KernelOperator):
         raise KindError(
-            f"kernel={name} is a family, which cannot stand in a list of kernels: give a bank such "
-            "as gaussians or feature_gaussians."
+            f"kernel={shown(builder)} is a family, where a bank is needed: give one such as "
+            "gaussians or feature_gaussians."
         )
     raise no_kernels(operator, builder)
 

@@ -147,7 +147,7 @@ class TestCombination:
             ),
             ({"base": "precomputed", "options": {"K": "no.npy"}}, "no.npy is not a regular file"),
             ({"base": gaussian, "options": {"gamma": 1.0}}, "by functools.partial"),
-            ({"base": "product"}, "kernel=combination is made from a bank .* ProductGaussians is"),
+            ({"base": "product"}, "kernel=product is a family, where a bank is needed: give one"),
         ],
     )
     def test_bad_input(
