@@ -79,7 +79,7 @@ class TestBanks:
     def test_parts_are_groups_where_asked(self) -> None:
         assert self.concatenated(None).groups is None
         assert self.concatenated("parts").groups == [[0, 1], [2, 3, 4, 5, 6, 7]]
-        with pytest.raises(InputError, match="groups=part is not known: did you mean parts"):
+        with pytest.raises(InputError, match="do not name each of the 8 kernels exactly once"):
             self.concatenated("part")
         with pytest.raises(InputError, match="do not name each of the 8 kernels"):
             self.concatenated([[0]])
