@@ -34,15 +34,12 @@ from mklbench.solution import Solution
 MOST_ENTRIES = 16
 
 Array = NDArray[np.float64]
-Column = list[float | None]
 
 # What is kept of an iteration, by its name in a history: the name in a record, and how many
 # significant digits.
 _KEPT = {"n_svm_calls": ("svm_calls", 9), "objective": ("objective", 8), "gap": ("gap", 3)}
 
 _MOST_WEIGHTS = 2000
-
-_CALIBRATION_FOLDS = 5
 
 
 def run_selection(run: Run, split: int) -> Selection:
@@ -166,9 +163,8 @@ class _Parts:
         def probabilities() -> Array:
             from mklbench.scoring import calibrated
 
-            held = held_out_decisions(
-                operator, solve, self.responses, _CALIBRATION_FOLDS, self._seed + 2, self._groups
-            )
+            seed, groups = self._seed + 2, self._groups
+            held = held_out_decisions(operator, solve, self.responses, 5, seed, groups)
             return calibrated(held, self.responses.codes, decision)
 
         return {
@@ -307,7 +303,7 @@ def _without_directories(source: str) -> str:
     return source if "://" in source else " + ".join(Path(p).name for p in source.split(" + "))
 
 
-def compact(histories: Sequence[History]) -> Mapping[str, Column] | None:
+def compact(histories: Sequence[History]) -> Mapping[str, list[float | None]] | None:
     """Return the course of the longest of the problems that were solved.
 
     Of several classes it is that of the problem with the most iterations, the first of these. Of

@@ -109,7 +109,6 @@ class Lines(Progress):
 class Bar(Lines):
     """One bar over all steps and splits done before (rich), with a line above it for each run."""
 
-    _bar: Any = None
     _interval = math.inf
 
     def step_ended(self, step: Step, record: Record | None) -> None:
@@ -117,8 +116,7 @@ class Bar(Lines):
         self._bar.update(self._task, advance=1, description=step.run.label)
 
     def stop(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        self._bar.stop()
 
     def _begin(self, heading: str, n_selections: int) -> None:
         from rich.console import Console

@@ -89,9 +89,7 @@ class Run:
 
     @classmethod
     def from_overrides(
-        cls,
-        overrides: Iterable[str] = (),
-        config_dir: Path | str | None = None,
+        cls, overrides: Iterable[str] = (), config_dir: Path | str | None = None
     ) -> Run:
         """Compose a run from overrides such as ``["algo=svm", "data=sonar"]``.
 

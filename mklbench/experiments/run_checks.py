@@ -96,8 +96,8 @@ def _check_rows_of_files(run: Run, builder: Any) -> None:
             f"has {n_rows} rows: they must be of the same samples, in the same order."
         )
     files = run.config.kernel.get("files") or []
-    named = {path: sample_names(path) for path in ([files] if isinstance(files, str) else files)}
-    orders = [(f"kernel.files={path}", names) for path, names in named.items() if names]
+    paths = [files] if isinstance(files, str) else files
+    orders = [(f"kernel.files={path}", names) for path in paths if (names := sample_names(path))]
     for place, names in orders:
         others = [*orders[:1], *(("the data", list(one)) for one in run.dataset().sample_names)]
         for other, expected in others:
