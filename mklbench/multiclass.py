@@ -13,8 +13,10 @@ from scipy.special import softmax
 
 from mklbench.contract import Solver, algorithm_of, named
 from mklbench.errors import InputError
-from mklbench.kernels import Bank, CrossKernels, Family, KernelOperator, Views, mixture_outputs
+from mklbench.kernels import Bank, Family, KernelOperator, Views
 from mklbench.kernels.contract import unbound
+from mklbench.kernels.cross import CrossKernels
+from mklbench.kernels.mixtures import mixture_outputs
 from mklbench.solution import Mixture, Solution
 
 Array = NDArray[np.float64]

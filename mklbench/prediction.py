@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from mklbench import multiclass
 from mklbench.errors import InputError
-from mklbench.kernels import CrossKernels, Family, KernelOperator
+from mklbench.kernels import Family, KernelOperator
+from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.mixtures import combined_cross
 from mklbench.solution import Solution
 

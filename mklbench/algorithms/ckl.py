@@ -73,7 +73,7 @@ def solve(
     q : float, default=0.75
         1/2 <= q < 1. Groups of one kernel are l_p-norm MKL with p = q / (1 - q).
     groups : str or GroupLists, default="bank"
-        As in `mklbench.kernels.groups_of`: "bank" for the bank's own groups, or one group of
+        As in `mklbench.kernels.groups.groups_of`: "bank" for the bank's own groups, or one group of
         all kernels where it has none (then this is MKL); "one", "singletons" or "features"; or
         lists of kernel indices.
     tol : float, default=0.01

@@ -135,7 +135,7 @@ def solve(
     q : float, default=2.0
         >= 1, `math.inf` included; the larger, the more alike are the groups' norms.
     groups : str or GroupLists, default="bank"
-        As in `mklbench.kernels.groups_of`: "bank" for the bank's own groups, or one group of
+        As in `mklbench.kernels.groups.groups_of`: "bank" for the bank's own groups, or one group of
         all kernels where it has none (then this is MKL); "one", "singletons" or "features"; or
         lists of kernel indices.
     tol : float, default=0.01

@@ -40,18 +40,9 @@ from mklbench.estimators.checks import (
 from mklbench.estimators.reading import Printer, ReadableModel, names_of
 from mklbench.estimators.weights import Rows, given_weights, on_all_rows
 from mklbench.iterations import watched
-from mklbench.kernels import (
-    FittedViews,
-    Kernel,
-    KernelList,
-    KernelOperator,
-    kernel_list,
-    matrix_of,
-    no_kernels,
-    resolve,
-    rows_of,
-    takes_sparse,
-)
+from mklbench.kernels import Kernel, KernelList, KernelOperator, resolve
+from mklbench.kernels.builders.columns import FittedViews, kernel_list, takes_sparse
+from mklbench.kernels.builders.forms import no_kernels
 from mklbench.kernels.builders.grams import cross_stack, named_grams, training_stack
 from mklbench.kernels.builders.named import takes_matrices
 from mklbench.kernels.contract import Shape, builder_of, memory_of, unbound
@@ -61,8 +52,10 @@ from mklbench.kernels.samples import (
     check_same_names,
     first_named,
     is_mask,
+    matrix_of,
     names_of_columns,
     numbers,
+    rows_of,
 )
 from mklbench.prediction import DecisionFunction, LearnedKernel, kernels_in_use
 from mklbench.saving import Versioned

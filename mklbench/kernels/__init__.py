@@ -1,24 +1,16 @@
 """Kernel banks (finite) and kernel families (continuous), as operators.
 
-May import `errors` and `validation` only; it is imported by all that computes with kernels, which
-asks for them here and not in the modules below.
+May import `errors` and `validation` only. Here is what a user of the library asks for.
 """
 
 from mklbench.kernels.banks.concatenated import ConcatenatedBank
 from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.banks.features import FeatureBank
 from mklbench.kernels.banks.generated import GeneratedBank
-from mklbench.kernels.banks.precomputed import (
-    PrecomputedBank,
-)
-from mklbench.kernels.banks.wrapped import (
-    CentredBank,
-    KernelSubset,
-    ScaledBank,
-    unit_trace,
-)
+from mklbench.kernels.banks.precomputed import PrecomputedBank
+from mklbench.kernels.banks.wrapped import CentredBank, KernelSubset, ScaledBank, unit_trace
 from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.kernels.builders.columns import FittedViews, KernelList, kernel_list, takes_sparse
+from mklbench.kernels.builders.columns import KernelList
 from mklbench.kernels.builders.derived import (
     Combination,
     Descriptors,
@@ -27,7 +19,6 @@ from mklbench.kernels.builders.derived import (
     OneView,
     Standardised,
 )
-from mklbench.kernels.builders.forms import no_kernels
 from mklbench.kernels.builders.grams import GramStack, MatrixKernels, Precomputed, precomputed
 from mklbench.kernels.builders.named import (
     BUILDERS,
@@ -55,16 +46,10 @@ from mklbench.kernels.builders.named import (
     smkl_bank,
 )
 from mklbench.kernels.continuous import Family
-from mklbench.kernels.cross import CrossKernels
-from mklbench.kernels.families import (
-    GaussianPolynomials,
-    IsotropicGaussians,
-    ProductGaussians,
-)
+from mklbench.kernels.families import GaussianPolynomials, IsotropicGaussians, ProductGaussians
 from mklbench.kernels.functions import Gaussian, Linear, Polynomial
-from mklbench.kernels.groups import Groups, groups_of
-from mklbench.kernels.mixtures import FamilyBank, check_thetas, mixture_outputs, training_outputs
-from mklbench.kernels.samples import Views, matrix_of, rows_of
+from mklbench.kernels.mixtures import FamilyBank
+from mklbench.kernels.samples import Views
 
 __all__ = [
     "BUILDERS",
@@ -72,18 +57,15 @@ __all__ = [
     "CentredBank",
     "Combination",
     "ConcatenatedBank",
-    "CrossKernels",
     "DenseBank",
     "Descriptors",
     "Family",
     "FamilyBank",
     "FeatureBank",
-    "FittedViews",
     "Gaussian",
     "GaussianPolynomials",
     "GeneratedBank",
     "GramStack",
-    "Groups",
     "IsotropicGaussians",
     "Kernel",
     "KernelBuilder",
@@ -102,7 +84,6 @@ __all__ = [
     "ScaledBank",
     "Standardised",
     "Views",
-    "check_thetas",
     "chi2",
     "cosine",
     "feature_gaussians",
@@ -111,26 +92,18 @@ __all__ = [
     "gaussian",
     "gaussian_polynomials",
     "gaussians",
-    "groups_of",
     "isotropic_gaussians",
-    "kernel_list",
     "laplacian",
     "linear",
     "linear_features",
-    "matrix_of",
-    "mixture_outputs",
-    "no_kernels",
     "poly",
     "precomputed",
     "product_gaussians",
     "rbf",
     "resolve",
-    "rows_of",
     "separate",
     "simplemkl_bank",
     "single",
     "smkl_bank",
-    "takes_sparse",
-    "training_outputs",
     "unit_trace",
 ]

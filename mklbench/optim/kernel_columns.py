@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import certify
 from mklbench.certify import PrimalDualPoint
 from mklbench.errors import InputError
-from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset, check_thetas
+from mklbench.kernels import Bank, Family, KernelOperator, KernelSubset
+from mklbench.kernels.mixtures import check_thetas
 from mklbench.optim.kernel_search import (
     Found,
     IndependentSearch,

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from mklbench import certify
 from mklbench.iterations import watched
-from mklbench.kernels import Bank, Family, FamilyBank, training_outputs
+from mklbench.kernels import Bank, Family, FamilyBank
+from mklbench.kernels.mixtures import training_outputs
 from mklbench.libsvm import SVM
 from mklbench.optim.problem import Problem
 from mklbench.solution import KernelMachine, Mixture, Solution

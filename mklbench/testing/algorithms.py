@@ -24,8 +24,8 @@ from mklbench.kernels import (
     KernelOperator,
     feature_gaussians,
     product_gaussians,
-    training_outputs,
 )
+from mklbench.kernels.mixtures import training_outputs
 from mklbench.solution import Solution
 from mklbench.testing.operators import Array, agree, refuses, require
 

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels import Bank, CrossKernels, Family, KernelBuilder, KernelOperator
+from mklbench.kernels import Bank, Family, KernelBuilder, KernelOperator
 from mklbench.kernels.contract import Shape, builder_of, memory_of
+from mklbench.kernels.cross import CrossKernels
 from mklbench.libsvm import SVM
 
 Array = NDArray[np.float64]

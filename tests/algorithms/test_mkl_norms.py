@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_stack
 
 from mklbench.algorithms import mkl, svm
-from mklbench.kernels import Groups, PrecomputedBank
+from mklbench.kernels import PrecomputedBank
+from mklbench.kernels.groups import Groups
 from mklbench.penalties.mixed_norm import MixedNorm
 
 # The conic solver says so where it misses its 1e-9, and where a norm takes it many cones.

@@ -16,7 +16,8 @@ from reference_problems import reference_problem
 
 from benchmarks.reference import real_samples
 from mklbench.algorithms import mkl, simplemkl, vskl
-from mklbench.kernels import Groups, PrecomputedBank, groups_of, simplemkl_bank
+from mklbench.kernels import PrecomputedBank, simplemkl_bank
+from mklbench.kernels.groups import Groups, groups_of
 from mklbench.libsvm import Machine, SVMSolution
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective

@@ -16,7 +16,8 @@ from problems import random_stack
 
 from mklbench import certify
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint
-from mklbench.kernels import Groups, PrecomputedBank, ProductGaussians
+from mklbench.kernels import PrecomputedBank, ProductGaussians
+from mklbench.kernels.groups import Groups
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.penalties.simple import L1, L2, Simplex

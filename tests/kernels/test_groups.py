@@ -14,12 +14,11 @@ from mklbench.kernels import (
     DenseBank,
     FeatureBank,
     Gaussian,
-    Groups,
     feature_gaussians,
-    groups_of,
     simplemkl_bank,
     unit_trace,
 )
+from mklbench.kernels.groups import Groups, groups_of
 
 
 def members(groups: Groups) -> list[list[int]]:

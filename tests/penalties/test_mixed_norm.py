@@ -19,7 +19,7 @@ from penalty_checks import (
     value_of,
 )
 
-from mklbench.kernels import Groups
+from mklbench.kernels.groups import Groups
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 
 GROUPS = [[1, 4], [0], [3, 2]]

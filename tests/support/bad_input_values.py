@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 import mklbench
 from mklbench import displays, kernels, one_class
-from mklbench.kernels import groups_of
+from mklbench.kernels.groups import groups_of
 from mklbench.libsvm import SVM
 
 N, D = 24, 3
