@@ -82,13 +82,7 @@ class NamedFunction:
         shape = np.shape(X)[0], np.shape(Z)[0]
         returned = self.function(X, Z)
         values = returned.toarray() if is_sparse(returned) else returned
-        try:
-            kernel = real_array(self.name, values)
-        except InputError as error:
-            raise InputError(
-                f"{self.name} returns a {type(values).__name__} that is no matrix of real numbers: "
-                "a kernel function returns an array (n, m) for n and m samples."
-            ) from error
+        kernel = real_array(f"what {self.name} returns", values, f"of real numbers {shape}")
         if kernel.shape != shape:
             raise InputError(
                 f"{self.name} returns an array of shape {kernel.shape} for {shape[0]} and "
@@ -284,32 +278,21 @@ class DenseBank(FunctionBank):
         Training samples.
     functions : sequence of KernelFunction
         The M kernel functions.
+    columns : sequence of ColumnGroup or None, default=None
+        As in `FunctionBank`; with them the samples are known to be safe.
     """
 
-    def __init__(self, X: ArrayLike, functions: Sequence[KernelFunction]) -> None:
-        samples = check_training_features("X", X)
-        functions = [f.on(samples) if isinstance(f, Gaussian) else f for f in functions]
-        check_values(functions, samples)
-        super().__init__(samples, functions)
-
-    @classmethod
-    def on_columns(
-        cls, X: Array, functions: Sequence[KernelFunction], columns: Sequence[ColumnGroup]
-    ) -> DenseBank:
-        """Return the bank of functions on columns of their own, whose Gram matrices are not formed.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Training samples, known to be finite.
-        functions : sequence of KernelFunction
-            The M kernel functions.
-        columns : sequence of ColumnGroup
-            The columns of each.
-        """
-        bank = cls.__new__(cls)
-        FunctionBank.__init__(bank, X, functions, columns)
-        return bank
+    def __init__(
+        self,
+        X: Any,
+        functions: Sequence[KernelFunction],
+        columns: Sequence[ColumnGroup] | None = None,
+    ) -> None:
+        if columns is None:
+            X = check_training_features("X", X)
+            functions = [f.on(X) if isinstance(f, Gaussian) else f for f in functions]
+            check_values(functions, X)
+        super().__init__(X, functions, columns)
 
     def row_factors(self) -> RowFactors | None:
         n, d = self._X.shape

@@ -209,7 +209,7 @@ class FeatureBank(Bank):
         """Return some of the kernels on samples (n, d), each on its feature alone."""
         features, functions = np.divmod(kernels, len(self._functions))
         chosen = [self._functions[k] for k in functions]
-        return DenseBank.on_columns(X, chosen, [(j,) for j in features.tolist()])
+        return DenseBank(X, chosen, [(j,) for j in features.tolist()])
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         functions = function_names(self._functions)

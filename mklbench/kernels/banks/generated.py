@@ -9,6 +9,7 @@ numbers of the length M and, for combinations, a few of the size of one Gram mat
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -159,7 +160,8 @@ class GeneratedBank(Bank):
         self, X: ArrayLike, gammas: Sequence[float] | Array, groups: Sequence[tuple[int, ...]]
     ) -> None:
         self._widths, self._groups = Widths(np.asarray(gammas, dtype=np.float64)), tuple(groups)
-        self._bind(check_training_features("X", X))
+        self._X = check_training_features("X", X)
+        self.n_samples, self.n_kernels = len(self._X), len(self._groups) * len(self._widths)
         owners = [group[0] if len(group) == 1 else -1 for group in self._groups]
         self.features = tuple(j for j in owners for _ in range(len(self._widths)))
 
@@ -259,21 +261,18 @@ class GeneratedBank(Bank):
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Bank:
         if kernels is not None:
             return self._between(self._X[self._check_rows(rows)], kernels)
-        taken = type(self).__new__(type(self))
-        taken._widths, taken._groups = self._widths, self._groups
-        taken._bind(self._X[self._check_rows(rows)])
-        taken.features, taken.groups = self.features, self.groups
+        taken = copy(self)
+        vars(taken).pop("_bases", None)
+        taken._kernels_changed()
+        taken._X = self._X[self._check_rows(rows)]
+        taken.n_samples = len(taken._X)
         return taken
-
-    def _bind(self, X: Array) -> None:
-        self._X = X
-        self.n_samples, self.n_kernels = len(X), len(self._groups) * len(self._widths)
 
     def _between(self, X: Array, kernels: Indices) -> DenseBank:
         """Return some of the kernels on samples (n, d), each on its columns alone."""
         owners, widths = np.divmod(kernels, len(self._widths))
         functions = [Gaussian(gamma) for gamma in self._widths.gammas[widths].tolist()]
-        return DenseBank.on_columns(X, functions, [self._groups[g] for g in owners.tolist()])
+        return DenseBank(X, functions, [self._groups[g] for g in owners.tolist()])
 
     def _distances(self, g: int, X: Array, Z: Array) -> Array:
         """Return the squared distances (n, n_z) of samples in the columns of group g."""
