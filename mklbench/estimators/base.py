@@ -45,7 +45,7 @@ from mklbench.kernels.builders.columns import FittedViews, kernel_list, takes_sp
 from mklbench.kernels.builders.forms import no_kernels
 from mklbench.kernels.builders.grams import cross_stack, named_grams, training_stack
 from mklbench.kernels.builders.named import takes_matrices
-from mklbench.kernels.contract import Shape, builder_of, memory_of, unbound
+from mklbench.kernels.contract import Shape, builder_of, memory_of
 from mklbench.kernels.naming import unique
 from mklbench.kernels.samples import (
     SampleLayout,
@@ -264,7 +264,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         kernels = kernel_list(self.kernel, X)
         if kernels is None:
             if self._takes_rows and callable(self.kernel):
-                self._rows_of = getattr(unbound(self.kernel)[0], "rows_of", None)
+                self._rows_of = builder_of(self.kernel).rows_of
             checked = validate_data(self, self._samples(X), y, dtype=np.float64)
             self._layout = SampleLayout(X)
             return *checked, None

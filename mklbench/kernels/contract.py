@@ -7,7 +7,9 @@ function:
 - ``takes_rows = True``: it is called with row numbers of a data set, in place of features; then
   ``n_samples`` says of how many rows.
 - ``takes_views = True``: it is called with features and the views that they come in.
-- ``takes_sparse = True``: it takes a sparse matrix as it is.
+- ``rows_of``, with ``takes_rows``: the row numbers that a mask of the rows stands for.
+- ``takes_sparse = True``: it takes a sparse matrix as it is; ``takes_text``: text, too;
+  ``takes_missing``: also what is missing.
 - ``version``, a whole number: it is raised when numbers move that are computed with its kernels,
   though the algorithms are the same, and is part of what identifies a recorded result.
 - ``new_options``, names: while one of these is None, it is no part of what identifies a result, so
@@ -39,17 +41,23 @@ class Builder:
     ----------
     name : str
         The name of its function or class.
-    takes_rows, takes_views, version, new_options, memory, n_samples
-        As above; None for the last two where it does not say so.
+    takes_rows, takes_views, takes_sparse, takes_text, takes_missing, version, new_options
+        As above.
+    memory, n_samples, rows_of
+        As above; None where it does not say so.
     """
 
     name: str
     takes_rows: bool = False
     takes_views: bool = False
+    takes_sparse: bool = False
+    takes_text: bool = False
+    takes_missing: bool = False
     version: int = 1
     new_options: tuple[str, ...] = ()
     memory: Callable[..., Memory] | None = None
     n_samples: int | None = None
+    rows_of: Callable[[Any], Any] | None = None
 
 
 def declares(

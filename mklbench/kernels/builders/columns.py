@@ -20,12 +20,10 @@ from mklbench.kernels.banks.concatenated import ColumnBank, ConcatenatedBank, Vi
 from mklbench.kernels.builders.forms import (
     builder_from,
     checked_bank,
-    refuses_missing,
     shown,
-    takes,
 )
 from mklbench.kernels.builders.named import KernelBuilder
-from mklbench.kernels.contract import Memory, Shape, builder_of, memory_of
+from mklbench.kernels.contract import Builder, Memory, Shape, builder_of, memory_of
 from mklbench.kernels.samples import (
     SampleLayout,
     Views,
@@ -81,6 +79,11 @@ class _Entry:
         return cls(name, builder, columns, None if passing else transformer[0])
 
     @property
+    def declared(self) -> Builder:
+        """What the builder declares."""
+        return builder_of(self.builder)
+
+    @property
     def called(self) -> str:
         """The entry in messages."""
         return f"kernel {shown(self.builder)}" if self.name is None else f"view {self.name!r}"
@@ -88,7 +91,7 @@ class _Entry:
     @property
     def takes_rows(self) -> bool:
         """Whether the kernels are on row numbers that no column holds."""
-        return self.columns is None and builder_of(self.builder).takes_rows
+        return self.columns is None and self.declared.takes_rows
 
 
 class KernelList:
@@ -122,7 +125,7 @@ class KernelList:
     @property
     def takes_sparse(self) -> bool:
         """Whether each kernel takes a sparse matrix, or has a transformer that may."""
-        return all(e.transformer is not None or takes(e.builder, "sparse") for e in self._entries)
+        return all(e.transformer is not None or e.declared.takes_sparse for e in self._entries)
 
     def fitted(self, X: Any, y: Any = None) -> FittedViews:
         """Find the columns in the training samples, and fit the transformers to them.
@@ -169,7 +172,7 @@ def kernel_list(kernel: Any, X: Any = None) -> KernelList | None:
     if kernel == "precomputed" if named else not callable(kernel):
         return None
     builder = builder_from(kernel)
-    of_views = are_views(X) or (is_sparse(X) and takes(builder, "sparse"))
+    of_views = are_views(X) or (is_sparse(X) and builder_of(builder).takes_sparse)
     return KernelList([kernel]) if of_views or not (named or builder is kernel) else None
 
 
@@ -335,7 +338,7 @@ class _FittedView:
     def _part(self, X: Any) -> Any:
         """Return the columns as they are in samples, or the row numbers."""
         entry = self.entry
-        rows_of = getattr(entry.builder, "rows_of", None)
+        rows_of = entry.declared.rows_of
         if entry.takes_rows:
             index = X.index if hasattr(X, "iloc") else getattr(X, "row_names", None)
             rows = None if index is None else np.asarray(rows_of(index) if rows_of else index)
@@ -386,12 +389,12 @@ class _FittedView:
 
     def _prepared(self, part: Any) -> Any:
         """Return columns, transformed if they have to be, as the kernels take them."""
-        name, builder = self.entry.called, self.entry.builder
+        name, declared = self.entry.called, self.entry.declared
         if is_sparse(part):
-            if not takes(builder, "sparse"):
+            if not declared.takes_sparse:
                 raise InputError(
-                    f"{name} has a sparse matrix, which {shown(builder)} does not take: pass it "
-                    "dense, by .toarray() or sparse_output=False of the transformer."
+                    f"{name} has a sparse matrix, which {shown(self.entry.builder)} does not take: "
+                    "pass it dense, by .toarray() or sparse_output=False of the transformer."
                 )
             return csr(part)
         shape = np.shape(part)
@@ -400,8 +403,9 @@ class _FittedView:
                 f"{name} has columns of shape {shape} after its transformer: it must return a "
                 "matrix (n, d)."
             )
-        array = numbers(part, name, needed=not takes(builder, "text"))
-        if array.dtype.kind == "f" and refuses_missing(builder):
+        array = numbers(part, name, needed=not declared.takes_text)
+        # A builder of the user's own may take them.
+        if array.dtype.kind == "f" and declared.memory is not None and not declared.takes_missing:
             with columns_called(self.feature_labels):
                 check_finite(name, array)
         return array

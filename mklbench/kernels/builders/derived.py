@@ -219,7 +219,7 @@ class _MadeFrom:
         self._base = _builder(self.base, dict(self.options or {}))
         declared = builder_of(self._base)
         self.takes_rows, self.takes_views = declared.takes_rows, declared.takes_views
-        self.rows_of = getattr(self._base, "rows_of", None)
+        self.rows_of = declared.rows_of
 
     def memory(self, shape: Shape) -> Memory:
         """Return what the bank needs.

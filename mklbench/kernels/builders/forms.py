@@ -50,7 +50,7 @@ class CallableBuilder:
         self._function = function
         inner, _ = unbound(function)
         module = getattr(inner, "__module__", None) or type(inner).__module__
-        self.is_of_sklearn = module.startswith("sklearn.")
+        self.takes_missing = not module.startswith("sklearn.")
 
     def __repr__(self) -> str:
         return shown(self._function)
@@ -86,8 +86,8 @@ class ConcatenatedBuilder:
         self._builders = tuple(builders)
         declared = [builder_of(builder) for builder in self._builders]
         self.takes_rows = all(each.takes_rows for each in declared)
-        self.takes_sparse = all(takes(builder, "sparse") for builder in self._builders)
-        self.takes_text = all(takes(builder, "text") for builder in self._builders)
+        self.takes_sparse = all(each.takes_sparse for each in declared)
+        self.takes_text = all(each.takes_text for each in declared)
 
     def __repr__(self) -> str:
         return ", ".join(map(shown, self._builders))
@@ -155,19 +155,6 @@ def _is_of_pairs(function: Any) -> bool:
         return any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in parameters)
     second = positional[1]
     return second.default is inspect.Parameter.empty or second.name in ("Y", "Z", "y", "z")
-
-
-def takes(builder: Callable[..., Any], what: str) -> bool:
-    """Tell whether a builder takes "sparse" samples, or "text", as they are."""
-    return bool(getattr(unbound(builder)[0], f"takes_{what}", False))
-
-
-def refuses_missing(builder: Callable[..., Any]) -> bool:
-    """Tell whether the kernels of a builder are known to take no missing values."""
-    function, _ = unbound(builder)
-    if isinstance(function, CallableBuilder):
-        return function.is_of_sklearn
-    return builder_of(builder).memory is not None
 
 
 def checked_bank(operator: Any, builder: Callable[..., Any]) -> Bank:
