@@ -356,8 +356,7 @@ class CosineBank(_RemadeBank):
 
     def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
         new = self._scales if Z is None else _inverse_roots(self._bank.diagonals(Z))
-        for m in kernels.tolist():
-            unit = self._units[m]
+        for m, unit in zip(kernels.tolist(), self._units[kernels], strict=True):
             block = self._bank.combine(unit) if Z is None else self._bank.cross(unit, Z)
             yield block * np.outer(new[m], self._scales[m])
 
