@@ -60,7 +60,7 @@ class Store(RecordSource):
     def record(self, run: Run, split: int) -> Record | None:
         """Return the record of one split, or None if it is absent or damaged."""
         path = self.record_path(run, split)
-        return _read(path, Record.from_json, key=run.key, split=split)
+        return _read(path, "status", Record.from_json, key=run.key, split=split)
 
     def all_records(self) -> Iterator[Record]:
         """Yield the records of all runs there are, sorted by directory and split."""
@@ -75,13 +75,14 @@ class Store(RecordSource):
         """Yield the records in the directory of a run, sorted by split."""
         for path in sorted(directory.glob("split-*.json"), key=number_in):
             key, split = _key_of(directory), number_in(path)
-            if (record := _read(path, Record.from_json, key=key, split=split)) is not None:
+            record = _read(path, "status", Record.from_json, key=key, split=split)
+            if record is not None:
                 yield record
 
     def described_config(self, directory: Path) -> Mapping[str, Any] | None:
         """Return the config of the run in a directory; None if it is not known."""
         path = directory / "cell.json"
-        return _read(path, lambda content: content.get("config"), key=_key_of(directory))
+        return _read(path, "config", lambda content: content["config"], key=_key_of(directory))
 
     def read(self, run: Run) -> RunRecords:
         """Return what there is of a run, each file of a split opened once."""
@@ -104,7 +105,8 @@ class Store(RecordSource):
         selections = {}
         for split in run.selection_splits:
             path = self.selection_path(run, split)
-            if (read := _read(path, Selection.from_json, key=run.key, split=split)) is not None:
+            read = _read(path, "seconds", Selection.from_json, key=run.key, split=split)
+            if read is not None:
                 selections[split] = read
         return selections
 
@@ -228,12 +230,18 @@ def _key_of(directory: Path) -> str:
     return directory.name.rpartition("-")[2]
 
 
-def _read(path: Path, make: Callable[[dict[str, Any]], _Read], **stated: Any) -> _Read | None:
-    """Return what `make` makes of a file that states this; None if it is absent or damaged."""
+def _read(
+    path: Path, has: str, make: Callable[[dict[str, Any]], _Read], **stated: Any
+) -> _Read | None:
+    """Return what `make` makes of a file; None if it is absent or damaged.
+
+    A whole file in the place of another is damaged, too: one that has not what only files of its
+    kind have, or states something else.
+    """
     try:
         if (content := read_verified(path)) is None:
             return None
-        if not stated.items() <= content.items():
+        if has not in content or not stated.items() <= content.items():
             raise DamagedError("it is of another run or split")
         return make(content)
     except DamagedError as error:

@@ -114,6 +114,11 @@ def nested(path: Path) -> None:
     path.write_text("[" * 100_000)
 
 
+def another_file(path: Path) -> None:
+    """Write a whole file of the same run."""
+    path.write_bytes((path.parent / "selection-000.json").read_bytes())
+
+
 @pytest.mark.parametrize(
     ("make", "which"),
     [
@@ -121,6 +126,8 @@ def nested(path: Path) -> None:
         (directory, "split-000.json"),
         (endless_device, "selection-001.json"),
         (nested, "selection-001.json"),
+        (another_file, "cell.json"),
+        (another_file, "split-000.json"),
     ],
 )
 def test_whatever_stands_in_the_place_of_a_file_is_named_and_replaced(

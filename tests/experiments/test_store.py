@@ -14,6 +14,7 @@ from narrowing import present
 
 from mklbench.errors import InputError
 from mklbench.experiments.evaluation import run_selection, run_split, unfinished
+from mklbench.experiments.files import DamagedRecordWarning, with_checksum
 from mklbench.experiments.record import Ended, Record, Selection
 from mklbench.experiments.records import (
     Layers,
@@ -190,6 +191,16 @@ def test_selections_are_read_as_they_were_written(
     store.write_selection(sharing, 1, Selection({"algo.C": 7}, 0.0, 1.0))
     assert store.selections(sharing) == {1: selections[1]}  # never replaced
     assert store.read(sharing).status == "missing"
+
+
+def test_a_record_in_the_place_of_a_selection_is_none(
+    store: Store, sharing: Run, selections: dict[int, Selection]
+) -> None:
+    store.write_selection(sharing, 0, selections[0])
+    record = unfinished(sharing, 0, "failed", "it broke")
+    store.selection_path(sharing, 0).write_text(with_checksum(record.to_json()))
+    with pytest.warns(DamagedRecordWarning, match="it is of another run or split"):
+        assert store.selections(sharing) == {}
 
 
 def test_any_finished_record_carries_the_selections(
