@@ -109,14 +109,14 @@ class Solution(KernelMachine):
         nodes c of the kernels (`mklbench.kernels.row_factors`), the primal point that the gap
         holds for, and `dual_coef` the point of the dual that proves it. None where `dual_coef`
         makes the decision function.
-    model : callable or None, default=None
-        Of a method without kernels: the decision function itself, from new samples (n_z, d) to
-        values (n_z,). `dual_coef` is then 0.
     family_gap : float or None, default=None
         Of infinite kernel learning in a family: the relative duality gap with the kernels that an
         independent search has found beyond those of `gap`, at least as large as `gap`. It says what
         that search could tell, and no more: over the family nothing is certain. None where no such
         search was made, and for all other algorithms.
+    model : callable or None, default=None
+        Of a method without kernels: the decision function itself, from new samples (n_z, d) to
+        values (n_z,). `dual_coef` is then 0.
 
     Raises
     ------
@@ -146,7 +146,13 @@ class Solution(KernelMachine):
         return any(found is not None for found in (self.thetas, self.expansion, self.model))
 
     def with_parts(self, change: Callable[[Solution], Solution]) -> Solution:
-        """Return it with its members and gates changed, where it has any."""
+        """Return it with its members and gates changed, where it has any.
+
+        Parameters
+        ----------
+        change : callable
+            Returns what takes the place of a member or a gate.
+        """
         parts: dict[str, Any] = {
             name: tuple(map(change, found))
             for name in ("members", "gates")

@@ -149,7 +149,13 @@ class OneView(Descriptors):
         self._view = view
 
     def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs on samples of a size (`Shape`)."""
+        """Return what the bank needs.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        """
         return DistanceBank.needs(shape.n, 1)
 
     def __call__(self, X: ArrayLike, views: Sequence[Any] = ()) -> Bank:
