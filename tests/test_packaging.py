@@ -75,6 +75,7 @@ def test_a_wheel_has_the_tables_and_what_check_and_compare_read() -> None:
 RANKED = [name for name in table_names() if load_table(name).ranking is not None]
 
 
+@pytest.mark.xdist_group("stated")
 @pytest.mark.parametrize("name", RANKED)
 def test_the_scores_are_those_of_the_records(name: str) -> None:
     assert to_scores(recorded(name)) == scores_path(ROOT / "results", name).read_text("utf-8")

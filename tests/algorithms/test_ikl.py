@@ -31,6 +31,9 @@ from mklbench.optim.problem import Problem
 from mklbench.optim.restricted_master import FamilyMaster, MasterSolver
 from mklbench.solution import Mixture, Solution
 
+# Several tests ask of the same solutions.
+pytestmark = pytest.mark.xdist_group("ikl")
+
 products = partial(product_gaussians, gamma_max=30.0)
 isotropic = partial(isotropic_gaussians, gamma_max=30.0)
 FAMILIES: dict[str, Callable[..., Family]] = {
