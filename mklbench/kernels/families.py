@@ -128,10 +128,19 @@ class _Gaussians(Family):
             return np.array([-np.vdot(W, squared_distances(x, x)) for x in X.T[:, :, None]])
         return 2.0 * (np.einsum("im,im->m", X, W @ X) - W.sum(axis=1) @ (X * X))
 
-    @staticmethod
-    def _needs(shape: Shape, n_parameters: int) -> Memory:
+    @classmethod
+    def memory(cls, shape: Shape, **options: object) -> Memory:
+        """Return the memory of the family.
+
+        Parameters
+        ----------
+        shape : Shape
+            Size of the training samples.
+        **options : object
+            Of the family; they do not matter.
+        """
         samples = NUMBER * shape.n * shape.d
-        return Memory(n_parameters, 2 * samples, 2 * samples, is_family=True)
+        return Memory(shape.d, 2 * samples, 2 * samples, is_family=True)
 
     def median_parameters(self) -> Array:
         distances = self._within(self._X)
@@ -175,26 +184,13 @@ class ProductGaussians(_Gaussians):
         super().__init__(features, features.shape[1], gamma_min, gamma_max)
         self.features = tuple(range(self.n_kernels))
 
-    @staticmethod
-    def memory(shape: Shape, **options: object) -> Memory:
-        """Return the memory of the family.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        **options : object
-            Of the family; they do not matter.
-        """
-        return _Gaussians._needs(shape, shape.d)
-
     def _by_feature(self, theta: ArrayLike) -> Array:
         return self._check_theta(theta)
 
     def single_precision(self) -> RoughFamily:
         if self._by_differences:
             return super().single_precision()
-        return _RoughProducts(self, self._X, self._centre)
+        return _RoughProducts(self, self._X)
 
     def starts(self) -> Array:
         """Return `scales` and, for each feature, the Gaussians of the same widths on it alone."""
@@ -252,18 +248,9 @@ class IsotropicGaussians(_Gaussians):
         super().__init__(check_training_features("X", X), 1, gamma_min, gamma_max)
         self.features = (-1,)
 
-    @staticmethod
-    def memory(shape: Shape, **options: object) -> Memory:
-        """Return the memory of the family.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        **options : object
-            Of the family; they do not matter.
-        """
-        return _Gaussians._needs(shape, 1)
+    @classmethod
+    def memory(cls, shape: Shape, **options: object) -> Memory:
+        return replace(super().memory(shape), n_kernels=1)
 
     def _by_feature(self, theta: ArrayLike) -> Array:
         return np.full(self.samples.shape[1], self._check_theta(theta)[0])
@@ -426,9 +413,8 @@ def _own_order(X: Array) -> NDArray[np.intp]:
 class _RoughProducts(RoughFamily):
     """Products of Gaussians in single precision."""
 
-    def __init__(self, family: Family, X: Array, centre: Array) -> None:
+    def __init__(self, family: Family, X: Array) -> None:
         super().__init__(family)
-        self._centre = centre
         self._X = X.astype(np.float32)
         self._squares = self._X * self._X
         self._with_ones = np.hstack((np.ones((len(X), 1), np.float32), self._X))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -99,9 +99,15 @@ def check_thetas(family: Family, thetas: ArrayLike) -> Array:
 
 def combined_cross(family: CrossKernels, weights: Array, thetas: Array, Z: ArrayLike) -> Array:
     """Return sum_k weights_k K_thetas_k (n_z, n) between new samples `Z` and the training ones."""
+    return _combined(family.cross, weights, thetas, Z, family.n_samples)
+
+
+def _combined(
+    kernel: Callable[[Array, Any], Array], weights: Array, thetas: Array, Z: Any, n: int
+) -> Array:
     used = np.flatnonzero(weights)
-    blocks = (family.cross(thetas[k], Z) for k in used)
-    return weighted_sum(weights[used], blocks, (np.shape(Z)[0], family.n_samples))
+    blocks = (kernel(thetas[k], Z) for k in used)
+    return weighted_sum(weights[used], blocks, (np.shape(Z)[0], n))
 
 
 def mixture_outputs(
@@ -123,8 +129,7 @@ def mixture_outputs(
         New samples.
     """
     support = np.flatnonzero(dual_coef)
-    machine = family.take(support)
-    return combined_cross(machine, weights, thetas, Z) @ dual_coef[support]
+    return combined_cross(family.take(support), weights, thetas, Z) @ dual_coef[support]
 
 
 def training_outputs(
@@ -132,7 +137,7 @@ def training_outputs(
     weights: Array,
     thetas: Array,
     dual_coef: Array,
-    rows: NDArray[np.intp] | None = None,
+    rows: NDArray[np.intp] | slice = slice(None),
 ) -> Array:
     """Return f(x) (r,) without the intercept at training samples, by `Family.between`.
 
@@ -140,19 +145,12 @@ def training_outputs(
     ----------
     family : Family
         On the n training samples.
-    weights : ndarray of shape (k,)
-        Kernel weights.
-    thetas : ndarray of shape (k, M)
-        Parameters of the kernels, one row a kernel.
-    dual_coef : ndarray of shape (n,)
-        alpha o y; samples where it is 0 cost nothing.
-    rows : ndarray of int of shape (r,) or None, default=None
-        Row numbers of the training samples that are asked for; all n if not given.
+    weights, thetas, dual_coef : ndarray
+        As of `mixture_outputs`.
+    rows : ndarray of int of shape (r,) or slice, default=slice(None)
+        The training samples that are asked for; all n if not given.
     """
     support = np.flatnonzero(dual_coef)
-    samples = family.samples if rows is None else family.samples[rows]
-    machine = family.take(support)
-    used = np.flatnonzero(weights)
-    blocks = (machine.between(thetas[k], samples) for k in used)
-    combined = weighted_sum(weights[used], blocks, (len(samples), len(support)))
-    return combined @ dual_coef[support]
+    machine, samples = family.take(support), family.samples[rows]
+    kernel = _combined(machine.between, weights, thetas, samples, len(support))
+    return kernel @ dual_coef[support]

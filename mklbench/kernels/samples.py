@@ -42,7 +42,7 @@ def difference(known: Names | None, new: Names | None) -> str | None:
     """
     if known is None or new is None or known == new:
         return None
-    if reordered(known, new):
+    if Counter(known) == Counter(new):
         j = next(j for j, (one, other) in enumerate(zip(known, new, strict=True)) if one != other)
         return f"in another order, {new[j]!r} in the place of {known[j]!r}"
     if is_numbering(known) or is_numbering(new):
@@ -66,13 +66,6 @@ def check_same_names(
         f"{what} has {have}, but the training samples had {had}: give the same, as a dict where "
         "that was one."
     )
-
-
-def reordered(known: Names | None, new: Names | None) -> bool:
-    """Tell whether names are those known in another order."""
-    if known is None or new is None or len(known) != len(new) or known == new:
-        return False
-    return Counter(known) == Counter(new)
 
 
 def first_named(several: Iterable[Names | None]) -> Names | None:
