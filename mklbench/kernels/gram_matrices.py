@@ -42,19 +42,28 @@ class PackedTriangles:
     ----------
     n_samples : int
         n.
-    capacity : int, default=1
-        Number of matrices to make room for.
+    triangles : ndarray of shape (M, n (n + 1) / 2)
+        The matrices to begin with, packed.
     """
 
-    def __init__(self, n_samples: int, capacity: int = 1) -> None:
-        self.n_samples = n_samples
-        self._size = 0
-        self._buffer = np.empty((capacity, triangle_size(n_samples)))
+    def __init__(self, n_samples: int, triangles: Array) -> None:
+        self.n_samples, self._buffer, self._size = n_samples, triangles, len(triangles)
 
     @classmethod
     def of(cls, n_samples: int, grams: Iterable[Array], capacity: int = 1) -> PackedTriangles:
-        """Return the triangles of `grams`, of which one at a time need exist."""
-        packed = cls(n_samples, capacity)
+        """Return the triangles of `grams`, of which one at a time need exist, with room for more.
+
+        Parameters
+        ----------
+        n_samples : int
+            n.
+        grams : iterable of ndarray
+            The matrices (n, n).
+        capacity : int, default=1
+            How many there are to be.
+        """
+        packed = cls(n_samples, np.empty((capacity, triangle_size(n_samples))))
+        packed._size = 0
         for gram in grams:
             packed.append(gram)
         return packed
@@ -120,9 +129,7 @@ class PackedTriangles:
 
     def inner_products_with(self, K: Array) -> Array:
         """Return <K_m, K>_F (M,) for a symmetric matrix `K` (n, n)."""
-        doubled = 2.0 * pack(K)
-        doubled[diagonal(self.n_samples)] *= 0.5
-        return self.triangles @ doubled
+        return self.triangles @ doubled(K)
 
     def inner_products(self) -> Array:
         """Return <K_m, K_l>_F (M, M)."""
@@ -131,19 +138,14 @@ class PackedTriangles:
 
     def centred(self) -> PackedTriangles:
         """Return the matrices H K_m H, H = I - 1 1'/n, as a list of their own."""
-        gram = np.empty((self.n_samples, self.n_samples))
-        centred = PackedTriangles(self.n_samples, len(self))
-        for triangle in self.triangles:
-            unpack(triangle, gram)
-            centred.append(centre(gram))
-        return centred
+        return PackedTriangles.of(self.n_samples, map(centre, matrices_of(self)), len(self))
 
     def take(self, rows: NDArray[np.intp]) -> PackedTriangles:
         """Return the same matrices on the samples `rows` only."""
         chosen = np.arange(self.n_samples)[rows]
         i, j = np.tril_indices(len(chosen))
         triangles = self.triangles.take(_position(chosen[i], chosen[j]), axis=1)
-        return self._holding(len(chosen), triangles)
+        return PackedTriangles(len(chosen), triangles)
 
     def blocks(
         self, kernels: NDArray[np.intp], rows: NDArray[np.intp], columns: NDArray[np.intp]
@@ -155,13 +157,7 @@ class PackedTriangles:
 
     def keep(self, kernels: NDArray[np.intp]) -> PackedTriangles:
         """Return a list of the matrices `kernels` (indices) only."""
-        return self._holding(self.n_samples, self.triangles[kernels])
-
-    @classmethod
-    def _holding(cls, n_samples: int, triangles: Array) -> PackedTriangles:
-        packed = cls(n_samples, 0)
-        packed._buffer, packed._size = triangles, len(triangles)
-        return packed
+        return PackedTriangles(self.n_samples, self.triangles[kernels])
 
 
 def triangle_size(n: int) -> int:
@@ -172,6 +168,16 @@ def triangle_size(n: int) -> int:
 def pack(gram: Array) -> Array:
     """Return the triangle of a matrix (n, n); what is above its diagonal is not read."""
     triangle, _ = lapack.dtrttp(gram.T, uplo="U")
+    return triangle
+
+
+def doubled(gram: Array) -> Array:
+    """Return the triangle of a symmetric matrix (n, n) with what is off its diagonal twice.
+
+    Its inner product with the triangle of another one is that of the matrices.
+    """
+    triangle = 2.0 * pack(gram)
+    triangle[diagonal(len(gram))] *= 0.5
     return triangle
 
 

@@ -20,7 +20,7 @@ from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import Gaussian
-from mklbench.kernels.gram_matrices import diagonal, pack, write_rows
+from mklbench.kernels.gram_matrices import doubled, pack, write_rows
 from mklbench.kernels.naming import column_names, gaussian_names, named
 from mklbench.kernels.row_factors import Basis, basis_of, interpolation
 from mklbench.validation import check_features, check_training_features
@@ -111,21 +111,6 @@ def _sums_at(gammas: Array, distances: Array, products: Array) -> Array:
     return total
 
 
-def _doubled(triangle: Array, n: int) -> Array:
-    """Return the triangle of a symmetric matrix with what is off its diagonal twice, in place.
-
-    Its inner product with the triangle of another one is that of the matrices.
-    """
-    triangle *= 2.0
-    triangle[diagonal(n)] *= 0.5
-    return triangle
-
-
-def _triangle_of_square(t: Array) -> Array:
-    """Return the triangle of t t' for `t` (r,), with what is off its diagonal twice."""
-    return _doubled(pack(np.outer(t, t)), len(t))
-
-
 def _n_points(radius: float) -> int:
     """Return how many points an interval of log gamma of this radius needs."""
     height = np.pi / 2 / radius  # (rho - 1 / rho) / 2
@@ -208,11 +193,11 @@ class GeneratedBank(Bank):
         points, at_points = self._widths.points, []
         for g in range(len(self._groups)):
             distances, a_g = self._condensed(g, self._X[support], vector[support])
-            at_points.append(_sums_at(points, pack(distances), _triangle_of_square(a_g)))
+            at_points.append(_sums_at(points, pack(distances), doubled(np.outer(a_g, a_g))))
         return self._priced(np.array(at_points))
 
     def inner_products_with(self, K: Array) -> Array:
-        products = _doubled(pack(np.asarray(K)), len(K))
+        products = doubled(np.asarray(K))
         at_points = [
             _sums_at(self._widths.points, pack(self._distances(g, self._X, self._X)), products)
             for g in range(len(self._groups))

@@ -197,7 +197,7 @@ def pack_grams(
     """
     if make_psd is not None:
         check_choice("make_psd", make_psd, get_args(MakePSD))
-    packed, maps = PackedTriangles(n_samples, n_grams), []
+    packed, maps = PackedTriangles.of(n_samples, (), n_grams), []
     for m, gram in enumerate(grams):
         checked, mapping = check_gram(m, gram), None
         if make_psd is not None:

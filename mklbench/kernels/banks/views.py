@@ -185,7 +185,8 @@ class DistanceBank(StackedBank):
         given = check_not_empty("gammas", gammas)
         values = [check_positive("gamma", gamma) for gamma in given]
         self._X: Any = views[0].checked(X)
-        grams, factors = PackedTriangles(len(self._X), len(views) * len(values)), []
+        grams = PackedTriangles.of(len(self._X), (), len(views) * len(values))
+        factors = []
         for view in views:
             distances = view(self._X, self._X)
             mean = _mean(distances)
