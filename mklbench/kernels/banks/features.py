@@ -23,7 +23,7 @@ from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import NUMBER, Memory, Shape
 from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, check_values, matrices
-from mklbench.kernels.gram_matrices import write_lower, write_rows
+from mklbench.kernels.gram_matrices import write_rows
 from mklbench.kernels.naming import column_names, function_names, named
 from mklbench.kernels.row_factors import (
     MANY,
@@ -79,6 +79,13 @@ def _factors_of(X: Array, functions: Sequence[KernelFunction]) -> tuple[Array, l
 def _by_feature(stacked: Array, cores: Sequence[Array]) -> list[Array]:
     """Return the rows (r_j, ...) of each feature of what has R rows for all of them."""
     return np.split(stacked, np.cumsum([core.shape[1] for core in cores])[:-1])
+
+
+def _write_product(A: Array, B: Array, out: Array) -> None:
+    """Write A'B, a symmetric matrix, into `out` (n, n)."""
+    for start in range(0, len(out), _ROWS):
+        stop = start + _ROWS
+        write_rows(A[:, start:stop].T @ B[:, :stop], start, out)
 
 
 def _directions(cores: Array) -> Array:
@@ -147,10 +154,7 @@ class FeatureBank(Bank):
             if own.any():
                 right.append(basis)
                 left.append(np.tensordot(own, core, 1) @ basis)
-        A, B = np.vstack(left), np.vstack(right)
-        for start in range(0, len(combined), _ROWS):
-            stop = start + _ROWS
-            write_rows(A[:, start:stop].T @ B[:, :stop], start, combined)
+        _write_product(np.vstack(left), np.vstack(right), combined)
         return combined
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
@@ -275,8 +279,8 @@ class LinearBank(Bank):
         shape : Shape
             Size of the training samples.
         """
-        scaled = NUMBER * shape.n * min(shape.d, _FEATURES_AT_ONCE)
-        return Memory(shape.d, NUMBER * shape.n * shape.d, 3 * scaled, rank=shape.d)
+        samples = NUMBER * shape.n * shape.d
+        return Memory(shape.d, samples, 2 * samples, rank=shape.d)
 
     def row_factors(self) -> RowFactors:
         basis = as_they_are(1)
@@ -284,9 +288,11 @@ class LinearBank(Bank):
         return RowFactors(self._columns.T, parts)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
-        lower = self._lower(d)
-        combined = lower if out is None else out
-        write_lower(lower, combined)
+        combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
+        weights = self._check_weights(d)
+        active = np.flatnonzero(weights)
+        columns = self._columns[active]
+        _write_product(columns * weights[active, None], columns, combined)
         return combined
 
     def quadratic_forms(self, a: ArrayLike) -> Array:
@@ -343,15 +349,3 @@ class LinearBank(Bank):
     def _new(self, Z: ArrayLike) -> Array:
         """Return the features (n_z, M) of new samples that the kernels look at."""
         return check_features("Z", Z, self._n_features)[:, list(self.features)]
-
-    def _lower(self, weights: ArrayLike) -> Array:
-        """Return sum_m weights_m K_m (n, n), whose entries above the diagonal are not set."""
-        d = self._check_weights(weights)
-        lower = np.zeros((self.n_samples, self.n_samples))
-        for sign in (1.0, -1.0):  # the product of a matrix and its transpose is half the work
-            active = np.flatnonzero(sign * d > 0)
-            for start in range(0, len(active), _FEATURES_AT_ONCE):
-                few = active[start : start + _FEATURES_AT_ONCE]
-                scaled = self._columns[few] * np.sqrt(np.abs(d[few]))[:, None]
-                blas.dsyrk(sign, scaled.T, 1.0, lower.T, overwrite_c=1)
-        return lower
