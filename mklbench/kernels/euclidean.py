@@ -65,35 +65,30 @@ def squared_distances(X: Array, Z: Array) -> Array:
     if Z is not X:
         return distances_of_differences(X, Z)
     centre, is_off = centre_of(X)
-    return distances_of_differences(X, X) if is_off else centred_squared_distances(X - centre)
-
-
-def centred_squared_distances(X: Array) -> Array:
-    """Return ||x_i - x_j||^2 (n, n), exactly 0 for i = j, for samples around the origin."""
-    distances = X @ X.T
-    squares = distances.diagonal().copy()
-    distances *= -2.0
-    distances += squares[:, None]
-    distances += squares
-    np.maximum(distances, 0.0, out=distances)
-    np.fill_diagonal(distances, 0.0)
-    return distances
+    if is_off:
+        return distances_of_differences(X, X)
+    shifted = X - centre
+    return distances_of_products(shifted, shifted)
 
 
 def distances_of_products(X: Array, Z: Array) -> Array:
-    """Return ||x_i - z_j||^2 (n, n_z) between two parts of samples, shifted by the mean of `X`.
+    """Return ||x_i - z_j||^2 (n, n_z) for samples around the origin.
 
-    Fast, but what is lost to rounding depends on the other samples.
+    Fast, but what is lost to rounding depends on the other samples. Where `Z` is `X` itself it is
+    exactly 0 for i = j.
     """
-    if X.shape[1] == 1:
-        return squared_distances(X, Z)
-    centre = X.mean(axis=0)
-    X, Z = X - centre, Z - centre
     distances = X @ Z.T
+    if Z is X:
+        first = second = distances.diagonal().copy()
+    else:
+        first, second = np.einsum("ij,ij->i", X, X), np.einsum("ij,ij->i", Z, Z)
     distances *= -2.0
-    distances += np.einsum("ij,ij->i", X, X)[:, None]
-    distances += np.einsum("ij,ij->i", Z, Z)
-    return np.maximum(distances, 0.0, out=distances)
+    distances += first[:, None]
+    distances += second
+    np.maximum(distances, 0.0, out=distances)
+    if Z is X:
+        np.fill_diagonal(distances, 0.0)
+    return distances
 
 
 def distances_of_differences(X: Array, Z: Array) -> Array:

@@ -18,12 +18,12 @@ from mklbench.kernels.contract import NUMBER, Memory, Shape, gram_bytes
 from mklbench.kernels.euclidean import (
     Single,
     centre_of,
-    centred_squared_distances,
     distances_of_differences,
     distances_of_products,
     exp_in_place,
     squared_distances,
 )
+from mklbench.kernels.functions import Gaussian
 from mklbench.kernels.lines import IndicatorLines, ProductLines, are_indicators
 from mklbench.kernels.naming import (
     ALL_COLUMNS,
@@ -39,6 +39,8 @@ from mklbench.validation import check_count, check_features, check_training_feat
 _FAR = 1e6
 # Many kernels are priced together, so many pairs of samples and so many kernels at once.
 _PAIRS_AT_ONCE, _KERNELS_AT_ONCE = 2000, 64
+# exp(-distances): the gammas are in the distances.
+_EXP = Gaussian(1.0).of_distances
 
 
 class _Gaussians(Family):
@@ -78,48 +80,40 @@ class _Gaussians(Family):
         self.samples, self.n_samples = samples, len(samples)
         self._centre, self._X = centre, samples - centre
 
-    def _within(self, X: Array) -> Array:
-        """Return the squared distances (k, k) between shifted samples `X`, scaled or not."""
-        if self._by_differences:
-            return distances_of_differences(X, X)
-        return centred_squared_distances(X)
-
-    def _between(self, X: Array, Z: Array) -> Array:
-        """Return those (k, n) from shifted training samples `X` to these, `Z`."""
-        return squared_distances(X, Z) if self._by_differences else distances_of_products(X, Z)
+    def _distances(self, X: Array, Z: Array) -> Array:
+        """Return the squared distances (k, n) of shifted training samples, scaled or not."""
+        return (distances_of_differences if self._by_differences else distances_of_products)(X, Z)
 
     @abstractmethod
     def _by_feature(self, theta: ArrayLike) -> Array:
         """Return the gamma (d,) of each feature at some parameters."""
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
-        exponent = self._within(self._X * np.sqrt(self._by_feature(weights)))
-        np.negative(exponent, out=exponent)
-        return np.exp(exponent, out=exponent if out is None else out)
+        X = self._X * np.sqrt(self._by_feature(weights))
+        distances = self._distances(X, X)
+        return _EXP(distances, out=distances if out is None else out)
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         root = np.sqrt(self._by_feature(weights))
         samples, used = check_features("Z", Z, len(root)), np.flatnonzero(root)
         with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
             scaled = (samples - self._centre)[:, used] * root[used]
-        exponent = squared_distances(scaled, self._X[:, used] * root[used])
-        np.negative(exponent, out=exponent)
-        return np.exp(exponent, out=exponent)
+        distances = squared_distances(scaled, self._X[:, used] * root[used])
+        return _EXP(distances, out=distances)
 
     def between(self, theta: ArrayLike, samples: Array) -> Array:
         root = np.sqrt(self._by_feature(theta))
-        exponent = self._between((samples - self._centre) * root, self._X * root)
-        np.negative(exponent, out=exponent)
-        return np.exp(exponent, out=exponent)
+        distances = self._distances((samples - self._centre) * root, self._X * root)
+        return _EXP(distances, out=distances)
 
     def gradient(self, theta: ArrayLike, a: ArrayLike, K: Array | None = None) -> Array:
         vector = self._check_coefficients(a)
         rows = np.flatnonzero(vector)
         X = self._X[rows]
         if K is None:
-            W = self._within(X * np.sqrt(self._by_feature(theta)))
-            np.negative(W, out=W)
-            np.exp(W, out=W)
+            scaled = X * np.sqrt(self._by_feature(theta))
+            W = self._distances(scaled, scaled)
+            _EXP(W, out=W)
         else:
             W = K[rows[:, None], rows]
         W *= vector[rows, None]
@@ -143,7 +137,7 @@ class _Gaussians(Family):
         return Memory(shape.d, 2 * samples, 2 * samples, is_family=True)
 
     def median_parameters(self) -> Array:
-        distances = self._within(self._X)
+        distances = self._distances(self._X, self._X)
         median = float(np.median(distances[np.triu_indices(self.n_samples, 1)]))
         if median <= 0:
             raise InputError(

@@ -183,7 +183,10 @@ def doubled(gram: Array) -> Array:
 
 def unpack(triangle: Array, out: Array) -> None:
     """Write the symmetric matrix of `triangle` into `out` (n, n)."""
-    write_lower(lapack.dtpttr(len(out), triangle, uplo="U")[0].T, out)
+    lower = lapack.dtpttr(len(out), triangle, uplo="U")[0].T
+    for start in range(0, len(out), BLOCK):
+        stop = start + BLOCK
+        write_rows(lower[start:stop, :stop], start, out)
 
 
 def matrices_of(packed: PackedTriangles) -> Iterator[Array]:
@@ -192,17 +195,6 @@ def matrices_of(packed: PackedTriangles) -> Iterator[Array]:
     for triangle in packed.triangles:
         unpack(triangle, matrix)
         yield matrix
-
-
-def write_lower(lower: Array, out: Array) -> None:
-    """Write the symmetric matrix with this lower triangle into `out` (n, n).
-
-    What `lower` (n, n) holds above its diagonal is not read, but may be overwritten; `out` may be
-    `lower` itself.
-    """
-    for start in range(0, len(out), BLOCK):
-        stop = min(start + BLOCK, len(out))
-        write_rows(lower[start:stop, :stop], start, out)
 
 
 def write_rows(rows: Array, start: int, out: Array) -> None:
