@@ -48,14 +48,9 @@ class CrossKernels(ABC):
         if checked.shape == (self.n_kernels,):
             return checked
         M = self.n_kernels
-        if checked.ndim == 0:
-            raise InputError(
-                f"weights={checked:g} is one number, but there are {M} kernels: pass a vector "
-                f"({M},) of one weight a kernel, such as numpy.eye({M})[m] for kernel m alone."
-            )
         raise InputError(
             f"weights have shape {checked.shape}, but there are {M} kernels: pass a vector ({M},) "
-            "of one weight a kernel."
+            f"of one weight a kernel, such as numpy.eye({M})[m] for kernel m alone."
         )
 
 

@@ -40,16 +40,10 @@ def centre_of(X: Array) -> tuple[Array, bool]:
     median = columns[:, middle].copy()
     deviations = np.abs(np.subtract(X.T, median[:, None], out=columns), out=columns)
     radii = np.sqrt(np.einsum("mi,mi->i", deviations, deviations))
-    is_off = bool(np.linalg.norm(mean - median) > _TOO_FAR * _usual(radii))
+    apart = radii[radii > 0.0]
+    usual = float(np.median(apart)) if len(apart) else np.inf
+    is_off = bool(np.linalg.norm(mean - median) > _TOO_FAR * usual)
     return median if is_off else mean, is_off
-
-
-def _usual(radii: Array) -> float:
-    """Return the median of `radii` (n,); if that is 0, of those > 0, and infinity without one."""
-    for some in (radii, radii[radii > 0.0]):
-        if len(some) and (middle := float(np.partition(some, len(some) // 2)[len(some) // 2])) > 0:
-            return middle
-    return np.inf
 
 
 def squared_distances(X: Array, Z: Array) -> Array:

@@ -38,7 +38,7 @@ def solve(operator: Bank, y, C=1.0):
 MISTAKES = [
     (
         "return svm.solve(operator, y, C, weights=operator.gram(3))",
-        "InputError: weights=3 is one number, but there are 30 kernels: pass a vector (30,) of one "
+        "InputError: weights have shape (), but there are 30 kernels: pass a vector (30,) of one "
         "weight a kernel, such as numpy.eye(30)[m] for kernel m alone (own_mine.py, line 9, in "
         "helper)",
     ),
