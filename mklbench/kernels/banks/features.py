@@ -13,6 +13,7 @@ cores. The factors take n * sum_j r_j numbers where the stack of Gram matrices t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -122,7 +123,9 @@ class FeatureBank(Bank):
         if not all(isinstance(function, Gaussian) for function in self._functions):
             for j in range(samples.shape[1]):
                 check_values(self._functions, samples[:, [j]], j)
-        self._bind(samples)
+        self._X, self.n_samples = samples, len(samples)
+        self.n_kernels = samples.shape[1] * len(self._functions)
+        self.features = tuple(j for j in range(samples.shape[1]) for _ in self._functions)
 
     @classmethod
     def needs(cls, shape: Shape, n_functions: int) -> Memory:
@@ -224,19 +227,14 @@ class FeatureBank(Bank):
         indices = self._check_rows(rows)
         if kernels is not None:
             return self._between(self._X[indices], kernels)
-        taken = FeatureBank.__new__(FeatureBank)
-        taken._functions, taken.groups = self._functions, self.groups
-        taken._bind(self._X[indices])
+        taken = copy(self)
+        taken._kernels_changed()
+        taken._X, taken.n_samples = self._X[indices], len(indices)
         # Of few samples the cores are those of the whole bank, whatever it was asked before.
         if self.n_samples < MANY or "_factors" in vars(self):
             bases, cores = self._factors
             taken._factors = np.take(bases, indices, axis=1), cores
         return taken
-
-    def _bind(self, X: Array) -> None:
-        self._X, self.n_samples = X, len(X)
-        self.n_kernels = X.shape[1] * len(self._functions)
-        self.features = tuple(j for j in range(X.shape[1]) for _ in self._functions)
 
     @cached_property
     def _factors(self) -> tuple[Array, list[Array]]:
@@ -268,7 +266,9 @@ class LinearBank(Bank):
         samples = check_features("X", X)
         for j in range(samples.shape[1]):
             check_scale("X", samples[:, [j]], j, largest=_LARGEST)
-        self._bind(np.ascontiguousarray(samples.T), range(samples.shape[1]), samples.shape[1])
+        self._columns = np.ascontiguousarray(samples.T)  # a feature's numbers stand side by side
+        self.n_samples, self.n_kernels = samples.shape
+        self.features, self._n_features = tuple(range(self.n_kernels)), self.n_kernels
 
     @classmethod
     def needs(cls, shape: Shape) -> Memory:
@@ -334,17 +334,14 @@ class LinearBank(Bank):
         return tuple(named("linear", names[j]) for j in self.features)
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> LinearBank:
-        taken = LinearBank.__new__(LinearBank)
-        chosen = self._columns if kernels is None else self._columns[kernels]
-        kept = range(self.n_kernels) if kernels is None else kernels.tolist()
-        columns = np.take(chosen, self._check_rows(rows), axis=1)
-        taken._bind(columns, [self.features[m] for m in kept], self._n_features)
+        taken = copy(self)
+        taken._kernels_changed()
+        if kernels is not None:
+            taken._columns, taken.groups = self._columns[kernels], None
+            taken.features = tuple(self.features[m] for m in kernels.tolist())
+        taken._columns = np.take(taken._columns, self._check_rows(rows), axis=1)
+        taken.n_kernels, taken.n_samples = taken._columns.shape
         return taken
-
-    def _bind(self, columns: Array, features: Sequence[int], n_features: int) -> None:
-        self._columns = columns  # (M, n), so that a feature's numbers stand side by side
-        self.n_kernels, self.n_samples = columns.shape
-        self.features, self._n_features = tuple(features), n_features
 
     def _new(self, Z: ArrayLike) -> Array:
         """Return the features (n_z, M) of new samples that the kernels look at."""
