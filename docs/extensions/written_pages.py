@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import inspect
 import io
 import pkgutil
 import re
@@ -190,7 +191,11 @@ def _inner_modules() -> str:
 
 
 def _names(package: str) -> list[str]:
-    return list(vars(importlib.import_module(package))["__all__"])
+    """Return what a package lists, or else all it has but modules."""
+    has = vars(importlib.import_module(package))
+    listed: list[str] | None = has.get("__all__")
+    own = (name for name in has if not name.startswith("_") and not inspect.ismodule(has[name]))
+    return sorted(own) if listed is None else listed
 
 
 def _command_line() -> str:

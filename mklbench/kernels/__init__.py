@@ -3,107 +3,57 @@
 May import `errors` and `validation` only. Here is what a user of the library asks for.
 """
 
-from mklbench.kernels.banks.concatenated import ConcatenatedBank
-from mklbench.kernels.banks.dense import DenseBank
-from mklbench.kernels.banks.features import FeatureBank
-from mklbench.kernels.banks.generated import GeneratedBank
-from mklbench.kernels.banks.precomputed import PrecomputedBank
-from mklbench.kernels.banks.wrapped import CentredBank, KernelSubset, ScaledBank, unit_trace
-from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.kernels.builders.columns import KernelList
-from mklbench.kernels.builders.derived import (
-    Combination,
-    Descriptors,
-    MatrixDescriptors,
-    Normalised,
-    OneView,
-    Standardised,
-)
-from mklbench.kernels.builders.grams import GramStack, MatrixKernels, Precomputed, precomputed
-from mklbench.kernels.builders.named import (
-    BUILDERS,
-    Kernel,
-    KernelBuilder,
-    chi2,
-    cosine,
-    feature_gaussians,
-    feature_pairs,
-    feature_widths,
-    gaussian,
-    gaussian_polynomials,
-    gaussians,
-    isotropic_gaussians,
-    laplacian,
-    linear,
-    linear_features,
-    poly,
-    product_gaussians,
-    rbf,
-    resolve,
-    separate,
-    simplemkl_bank,
-    single,
-    smkl_bank,
-)
-from mklbench.kernels.continuous import Family
-from mklbench.kernels.families import GaussianPolynomials, IsotropicGaussians, ProductGaussians
-from mklbench.kernels.functions import Gaussian, Linear, Polynomial
-from mklbench.kernels.mixtures import FamilyBank
-from mklbench.kernels.samples import Views
-
-__all__ = [
-    "BUILDERS",
-    "Bank",
-    "CentredBank",
-    "Combination",
-    "ConcatenatedBank",
-    "DenseBank",
-    "Descriptors",
-    "Family",
-    "FamilyBank",
-    "FeatureBank",
-    "Gaussian",
-    "GaussianPolynomials",
-    "GeneratedBank",
-    "GramStack",
-    "IsotropicGaussians",
-    "Kernel",
-    "KernelBuilder",
-    "KernelList",
-    "KernelOperator",
-    "KernelSubset",
-    "Linear",
-    "MatrixDescriptors",
-    "MatrixKernels",
-    "Normalised",
-    "OneView",
-    "Polynomial",
-    "Precomputed",
-    "PrecomputedBank",
-    "ProductGaussians",
-    "ScaledBank",
-    "Standardised",
-    "Views",
-    "chi2",
-    "cosine",
-    "feature_gaussians",
-    "feature_pairs",
-    "feature_widths",
-    "gaussian",
-    "gaussian_polynomials",
-    "gaussians",
-    "isotropic_gaussians",
-    "laplacian",
-    "linear",
-    "linear_features",
-    "poly",
-    "precomputed",
-    "product_gaussians",
-    "rbf",
-    "resolve",
-    "separate",
-    "simplemkl_bank",
-    "single",
-    "smkl_bank",
-    "unit_trace",
-]
+from mklbench.kernels.banks.concatenated import ConcatenatedBank as ConcatenatedBank
+from mklbench.kernels.banks.dense import DenseBank as DenseBank
+from mklbench.kernels.banks.features import FeatureBank as FeatureBank
+from mklbench.kernels.banks.generated import GeneratedBank as GeneratedBank
+from mklbench.kernels.banks.precomputed import PrecomputedBank as PrecomputedBank
+from mklbench.kernels.banks.wrapped import CentredBank as CentredBank
+from mklbench.kernels.banks.wrapped import KernelSubset as KernelSubset
+from mklbench.kernels.banks.wrapped import ScaledBank as ScaledBank
+from mklbench.kernels.banks.wrapped import unit_trace as unit_trace
+from mklbench.kernels.base import Bank as Bank
+from mklbench.kernels.base import KernelOperator as KernelOperator
+from mklbench.kernels.builders.columns import KernelList as KernelList
+from mklbench.kernels.builders.derived import Combination as Combination
+from mklbench.kernels.builders.derived import Descriptors as Descriptors
+from mklbench.kernels.builders.derived import MatrixDescriptors as MatrixDescriptors
+from mklbench.kernels.builders.derived import Normalised as Normalised
+from mklbench.kernels.builders.derived import OneView as OneView
+from mklbench.kernels.builders.derived import Standardised as Standardised
+from mklbench.kernels.builders.grams import GramStack as GramStack
+from mklbench.kernels.builders.grams import MatrixKernels as MatrixKernels
+from mklbench.kernels.builders.grams import Precomputed as Precomputed
+from mklbench.kernels.builders.grams import precomputed as precomputed
+from mklbench.kernels.builders.named import BUILDERS as BUILDERS
+from mklbench.kernels.builders.named import Kernel as Kernel
+from mklbench.kernels.builders.named import KernelBuilder as KernelBuilder
+from mklbench.kernels.builders.named import chi2 as chi2
+from mklbench.kernels.builders.named import cosine as cosine
+from mklbench.kernels.builders.named import feature_gaussians as feature_gaussians
+from mklbench.kernels.builders.named import feature_pairs as feature_pairs
+from mklbench.kernels.builders.named import feature_widths as feature_widths
+from mklbench.kernels.builders.named import gaussian as gaussian
+from mklbench.kernels.builders.named import gaussian_polynomials as gaussian_polynomials
+from mklbench.kernels.builders.named import gaussians as gaussians
+from mklbench.kernels.builders.named import isotropic_gaussians as isotropic_gaussians
+from mklbench.kernels.builders.named import laplacian as laplacian
+from mklbench.kernels.builders.named import linear as linear
+from mklbench.kernels.builders.named import linear_features as linear_features
+from mklbench.kernels.builders.named import poly as poly
+from mklbench.kernels.builders.named import product_gaussians as product_gaussians
+from mklbench.kernels.builders.named import rbf as rbf
+from mklbench.kernels.builders.named import resolve as resolve
+from mklbench.kernels.builders.named import separate as separate
+from mklbench.kernels.builders.named import simplemkl_bank as simplemkl_bank
+from mklbench.kernels.builders.named import single as single
+from mklbench.kernels.builders.named import smkl_bank as smkl_bank
+from mklbench.kernels.continuous import Family as Family
+from mklbench.kernels.families import GaussianPolynomials as GaussianPolynomials
+from mklbench.kernels.families import IsotropicGaussians as IsotropicGaussians
+from mklbench.kernels.families import ProductGaussians as ProductGaussians
+from mklbench.kernels.functions import Gaussian as Gaussian
+from mklbench.kernels.functions import Linear as Linear
+from mklbench.kernels.functions import Polynomial as Polynomial
+from mklbench.kernels.mixtures import FamilyBank as FamilyBank
+from mklbench.kernels.samples import Views as Views
