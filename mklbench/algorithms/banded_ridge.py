@@ -32,7 +32,7 @@ from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
 from mklbench.optim.machines import folds_of, reported, train_ridges
 from mklbench.optim.ridge import singular
-from mklbench.optim.svm_value import check_bank, check_samples
+from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_positive_or_none, check_targets
 
@@ -99,8 +99,7 @@ def solve(
     check_count("seed", seed, minimum=0)
     check_grouping(groups)
     targets = check_targets(y)
-    bank = check_bank("banded_ridge", bank)
-    check_samples(bank, len(targets))
+    bank = check_bank("banded_ridge", bank, len(targets))
     chosen = groups_of(bank, groups)
     shares = draws(len(chosen), n_draws, seed) / chosen.sizes
     lams = [lam] if lam is not None else grids.unit_of(bank) * _RIDGES

@@ -11,8 +11,7 @@ has one constraint for each member:
 A constraint is a kernel of the primal, so the constraints are generated one by one (Algorithm 1),
 on the kernels at hand of `mklbench.optim.kernel_columns`:
 
-1. the restricted master, MKL on the kernels at hand, gives alpha, the weights and lambda
-   (`mklbench.optim.restricted_master`);
+1. the restricted master, MKL on the kernels at hand, gives alpha, the weights and lambda;
 2. the subproblem looks for kernels with T(theta; alpha) > lambda; on a bank all are priced, in a
    family a search finds local maxima (`mklbench.optim.kernel_search`);
 3. the largest violators join with weight 0 (multiple pricing), after a decrease of the objective
@@ -48,9 +47,14 @@ from mklbench.algorithms import mkl, simplemkl
 from mklbench.contract import takes_former_names
 from mklbench.iterations import History
 from mklbench.kernels import Bank, KernelOperator
-from mklbench.optim.kernel_columns import BankColumns, Columns, FamilyColumns, FamilySearches
+from mklbench.optim.kernel_columns import (
+    BankColumns,
+    Columns,
+    FamilyColumns,
+    FamilySearches,
+    MasterSolver,
+)
 from mklbench.optim.problem import Problem
-from mklbench.optim.restricted_master import MasterSolver
 from mklbench.optim.svm_value import check_samples
 from mklbench.solution import Mixture, Solution
 from mklbench.validation import check_choice, check_count, check_tolerance

@@ -38,7 +38,7 @@ from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVM, SVMSolution
 from mklbench.optim.problem import Problem
-from mklbench.optim.svm_value import bounds_alone, check_bank, check_samples, fixed_weights
+from mklbench.optim.svm_value import bounds_alone, check_bank, fixed_weights
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_tolerance, real_array
 
@@ -106,8 +106,7 @@ def solve(
     check_count("max_iter", max_iter)
     given = None if gating is None else real_array("gating", gating)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
-    bank = check_bank("localized_mkl", bank)
-    check_samples(bank, len(problem.y))
+    bank = check_bank("localized_mkl", bank, len(problem.y))
     of_gate = fixed_weights(bank, given, "gating")
     gate_kernel = bank.combine(of_gate)
     unit = float(gate_kernel.diagonal().mean()) or 1.0

@@ -27,8 +27,8 @@ from mklbench.kernels import (
     product_gaussians,
 )
 from mklbench.optim import kernel_search
+from mklbench.optim.kernel_columns import FamilyMaster, MasterSolver
 from mklbench.optim.problem import Problem
-from mklbench.optim.restricted_master import FamilyMaster, MasterSolver
 from mklbench.solution import Mixture, Solution
 
 # Several tests ask of the same solutions.
