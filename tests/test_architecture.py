@@ -179,7 +179,7 @@ def is_package(path: Path) -> bool:
 # Code lines (without docstrings, comments and blank lines) and modules of each package, at most:
 # never more than a tenth above what there is. Who makes a package smaller lowers its line.
 SIZES = {
-    "kernels": (4460, 30), "optim": (3380, 25), "algorithms": (2850, 36), "certify": (240, 6),
+    "kernels": (4460, 30), "optim": (3340, 24), "algorithms": (2850, 36), "certify": (240, 6),
     "penalties": (260, 7), "libsvm": (440, 5), "estimators": (1320, 13), "displays": (460, 5),
     "data": (2895, 22), "config": (680, 6), "commands": (1100, 12), "experiments": (2640, 23),
     "report": (4420, 48), "testing": (560, 3), "": (1560, 20),

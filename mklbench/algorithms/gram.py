@@ -37,7 +37,7 @@ from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import MEETING, Hulls
 from mklbench.optim.machines import Learner, after_first_stage
-from mklbench.optim.radius import Evaluated, InUnitBall, RadiusSearch
+from mklbench.optim.radius import Evaluated, InUnitBall, PointAndBall, RadiusSearch
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_not_negative, check_tolerance
 
@@ -130,8 +130,8 @@ class _RatioSearch(RadiusSearch[Bounds]):
         bounds = certify.ratio_bounds(closest.bounds, inside.radii, forms, ridge)
         ratio = 1.0 / max(closest.squared_distance, MEETING)
         # What is sought is the largest D.
-        point, slopes = closest.coefficients, -(ratio**2) * forms
-        return Evaluated(closest.bounds, bounds, bounds.upper, ratio, slopes, point, -ridge, forms)
+        pair = PointAndBall(closest.coefficients, -ridge, forms, inside.shares, inside.radii)
+        return Evaluated(closest.bounds, bounds, bounds.upper, ratio, -(ratio**2) * forms, pair)
 
     def bounded(self, lowest: Bounds, point: Array, radii: Array) -> Bounds:
         forms = self.bank.quadratic_forms(point)

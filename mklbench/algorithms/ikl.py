@@ -15,7 +15,7 @@ on the kernels at hand of `mklbench.optim.kernel_columns`:
 2. the subproblem looks for kernels with T(theta; alpha) > lambda; on a bank all are priced, in a
    family a search finds local maxima (`mklbench.optim.kernel_search`);
 3. the largest violators join with weight 0 (multiple pricing), after a decrease of the objective
-   in the places of kernels without, and the master is solved again over all weights (totally
+   in place of those without, and the master is solved again over all weights (totally
    corrective), from the weights before;
 4. in a family, the kernels with weight then move to where they are better, all together
    (`mklbench.optim.kernel_search`), and the master is solved on them: without that, kernel
@@ -47,13 +47,7 @@ from mklbench.algorithms import mkl, simplemkl
 from mklbench.contract import takes_former_names
 from mklbench.iterations import History
 from mklbench.kernels import Bank, KernelOperator
-from mklbench.optim.kernel_columns import (
-    BankColumns,
-    Columns,
-    FamilyColumns,
-    FamilySearches,
-    MasterSolver,
-)
+from mklbench.optim.kernel_columns import BankColumns, Columns, FamilyColumns, MasterSolver
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import check_samples
 from mklbench.solution import Mixture, Solution
@@ -186,9 +180,12 @@ def solve(
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_count("pricing", pricing)
-    searches = FamilySearches(
-        samples, n_global_ascents, n_joint_steps, n_round_ascents, n_product_starts
-    )
+    check_count("samples", samples, minimum=0)
+    check_count("n_global_ascents", n_global_ascents, minimum=0)
+    check_count("n_joint_steps", n_joint_steps, minimum=0)
+    if n_round_ascents is not None:
+        check_count("n_round_ascents", n_round_ascents)
+    check_count("n_product_starts", n_product_starts, minimum=0)
     check_choice("master", master, _MASTERS)
     problem = Problem.of(y, C, class_weight, sample_weight)
     check_samples(kernels, len(problem.y))
@@ -202,7 +199,8 @@ def solve(
     if isinstance(kernels, Bank):
         columns = BankColumns(kernels, solver, start)
     else:
-        columns = FamilyColumns(kernels, solver, start, searches)
+        ascents = n_global_ascents, n_round_ascents, n_product_starts
+        columns = FamilyColumns(kernels, solver, start, samples, n_joint_steps, ascents)
     history = iterations.begin()
     _generate(columns, solver, tol, max_iter, pricing, history)
     gap, family_gap = columns.certified_gaps()

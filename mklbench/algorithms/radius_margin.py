@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.certify import Bounds
 from mklbench.kernels.base import Bank
 from mklbench.optim.problem import Problem
-from mklbench.optim.radius import Evaluated, InUnitBall, RadiusSearch
+from mklbench.optim.radius import Evaluated, InUnitBall, PointAndBall, RadiusSearch
 from mklbench.optim.svm_value import Objective, Point, check_bank
 from mklbench.penalties.simple import Budget
 from mklbench.solution import Solution
@@ -119,7 +119,8 @@ class _RadiusMarginSearch(RadiusSearch[Point]):
         bounds = self.objective.bounds(point, Budget(inside.radii))
         J, a = point.objective, point.trained.dual_coef
         total, forms = float(np.abs(a).sum()), 0.5 * point.forms
-        return Evaluated(point, bounds, J, J, point.gradient, a, total, forms)
+        pair = PointAndBall(a, total, forms, inside.shares, inside.radii)
+        return Evaluated(point, bounds, J, J, point.gradient, pair)
 
     def bounded(self, lowest: Point, point: Array, radii: Array) -> Bounds:
         return self.objective.bounds_by(lowest, point, Budget(radii))

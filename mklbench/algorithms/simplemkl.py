@@ -141,7 +141,9 @@ def _descend(point: Point, objective: Objective, precision: float) -> Point:
             return _line_search(point, trial, direction, limit, objective, precision)
         # J still decreases where weight `blocking` reaches zero: go on from there without it.
         point = trial
-        direction = _without(direction, blocking, point.weights)
+        direction = direction.copy()  # its share goes to the largest weight
+        direction[int(np.argmax(point.weights))] += direction[blocking]
+        direction[blocking] = 0.0
 
 
 def reduced_gradient_direction(weights: Array, gradient: Array) -> Array:
@@ -161,15 +163,6 @@ def reduced_gradient_direction(weights: Array, gradient: Array) -> Array:
 def _slope(point: Point, direction: Array) -> float:
     """Return the derivative of J along `direction`."""
     return float(point.gradient @ direction)
-
-
-def _without(direction: Array, blocking: int, weights: Array) -> Array:
-    """Drop a weight that has reached zero; its share of the direction goes to the largest one."""
-    updated = direction.copy()
-    mu = int(np.argmax(weights))
-    updated[mu] += updated[blocking]
-    updated[blocking] = 0.0
-    return updated
 
 
 def _largest_step(weights: Array, direction: Array) -> tuple[float, int | None]:

@@ -42,7 +42,6 @@ from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import balanced, start_weights
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import KernelMachine, Mixture, Solution
-from mklbench.validation import check_count
 
 Array = NDArray[np.float64]
 
@@ -175,7 +174,7 @@ class FamilyMaster:
     def solve(self, mixture: Mixture, tol: float) -> Restricted:
         """Solve the master on the kernels of `mixture` from its weights, to the gap `tol`.
 
-        Their Gram matrices are kept for the next master: a kernel that has its place in the mixture
+        Their Gram matrices are kept for the next master: a kernel at the same index of the mixture
         still is not computed again.
         """
         tried = 0
@@ -223,42 +222,6 @@ class FamilyMaster:
                 self._family, inside.weights, bank.thetas, dual_coef, outside
             )
         return self._y * (outputs + inside.intercept)
-
-
-@dataclass(frozen=True)
-class FamilySearches:
-    """How a family is searched.
-
-    Attributes
-    ----------
-    samples : int
-        So many random members of a family are looked at before a search in it ends.
-    n_global_ascents : int
-        Of an independent search in a family; 0 for no such search.
-    n_joint_steps : int
-        Iterations of a descent in the parameters of the kernels in use; 0 for none.
-    n_round_ascents : int or None
-        Ascents of the independent search at every round; as that search has it for None.
-    n_product_starts : int
-        Further ascents of each independent search, from products of the kernels at hand.
-
-    Raises
-    ------
-    InputError
-        If one of them is no whole number >= 0, or `n_round_ascents` is 0.
-    """
-
-    samples: int
-    n_global_ascents: int
-    n_joint_steps: int
-    n_round_ascents: int | None
-    n_product_starts: int
-
-    def __post_init__(self) -> None:
-        for name in ("samples", "n_global_ascents", "n_joint_steps", "n_product_starts"):
-            check_count(name, getattr(self, name), minimum=0)
-        if self.n_round_ascents is not None:
-            check_count("n_round_ascents", self.n_round_ascents)
 
 
 class BankColumns:
@@ -338,8 +301,10 @@ class FamilyColumns:
         Of the masters, with the labels of these samples.
     start : Mixture, array_like or None
         Kernels with their weights; None for the one kernel that agrees best with the labels.
-    searches : FamilySearches
-        How the family is searched.
+    samples, n_joint_steps : int
+        As in `mklbench.algorithms.ikl.solve`.
+    ascents : tuple of int, int or None, int
+        Of the independent search: its own, those of a round, and those from products of kernels.
 
     Attributes
     ----------
@@ -359,7 +324,9 @@ class FamilyColumns:
         kernels: KernelOperator,
         solver: MasterSolver,
         start: Mixture | ArrayLike | None,
-        searches: FamilySearches,
+        samples: int,
+        n_joint_steps: int,
+        ascents: tuple[int, int | None, int],
     ) -> None:
         family = cast(Family, kernels)  # what is no bank is a family
         if not np.isfinite(family.upper).all():
@@ -369,18 +336,11 @@ class FamilyColumns:
             )
         self._family, self._order = family.in_own_order()
         self._solver = solver
-        self._n_joint_steps, self._resting = searches.n_joint_steps, False
+        self._n_joint_steps, self._resting = n_joint_steps, False
         self._master = FamilyMaster(solver, self._family)
-        self._search = KernelSearch(
-            self._family, searches.samples, moved=searches.n_joint_steps > 0
-        )
+        self._search = KernelSearch(self._family, samples, moved=n_joint_steps > 0)
         self._found: list[Found] = []
-        n_ascents, n_starts = searches.n_global_ascents, searches.n_product_starts
-        self._independent = (
-            IndependentSearch(self._family, n_ascents, searches.n_round_ascents, n_starts)
-            if n_ascents
-            else None
-        )
+        self._independent = IndependentSearch(self._family, *ascents) if ascents[0] else None
         self._beyond: list[Found] | None = None  # what it has found at the master's alpha
         if start is None:
             self._mixture = _first_kernel(self._family, solver.problem.y)
@@ -454,13 +414,13 @@ class FamilyColumns:
         ]
         joining = [theta for _, theta in violators[:count]]
         self._search.keep(violators[count:])
-        # New kernels take the places of those that leave, so that the others keep theirs.
+        # New kernels take the indices of those that leave, so that the others keep theirs.
         weights, thetas = self._mixture
-        places = np.flatnonzero((weights == 0) & drop)[: len(joining)]
+        free = np.flatnonzero((weights == 0) & drop)[: len(joining)]
         thetas = thetas.copy()
-        for place, theta in zip(places, joining, strict=False):
-            thetas[place] = theta
-        more = joining[len(places) :]
+        for k, theta in zip(free, joining, strict=False):
+            thetas[k] = theta
+        more = joining[len(free) :]
         self._mixture = Mixture(np.pad(weights, (0, len(more))), np.array([*thetas, *more]))
         return len(joining) > 0
 

@@ -243,12 +243,8 @@ class Evaluated(Generic[At]):
         What is minimised.
     gradient : ndarray of shape (M,)
         Of the value, in v.
-    point : ndarray of shape (n,)
-        The dual point.
-    linear : float
-        c.
-    forms : ndarray of shape (M,)
-        q >= 0.
+    pair : PointAndBall
+        The dual point, and the ball.
     """
 
     at: At
@@ -256,9 +252,7 @@ class Evaluated(Generic[At]):
     objective: float
     value: float
     gradient: Array
-    point: Array
-    linear: float
-    forms: Array
+    pair: PointAndBall
 
 
 @dataclass(frozen=True)
@@ -383,9 +377,7 @@ class RadiusSearch(ABC, Generic[At]):
         iterations.note(
             self.history, inside.weights, objective=found.objective, gap=gap, n_svm_calls=calls
         )
-        self._pairs.append(
-            PointAndBall(found.point, found.linear, found.forms, inside.shares, inside.radii)
-        )
+        self._pairs.append(found.pair)
         if self._lowest is None or here.bounds.upper < self._lowest.bounds.upper:
             self._lowest = here
         if here.bounds.relative_gap < self.gap:

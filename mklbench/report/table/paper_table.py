@@ -396,7 +396,7 @@ class PaperTable:
         return tuple(dict.fromkeys(name for column in self.columns for name in column.metrics))
 
     def slots(self) -> Iterator[Slot]:
-        """Yield every place of the table, protocol by protocol, row by row."""
+        """Yield every position of the table, protocol by protocol, row by row."""
         for protocol in self.protocols:
             for row in (row for row in self.rows if row.at_hand):
                 for column in self.columns:
