@@ -35,7 +35,6 @@ REFUSED = {
 }
 REFUSED_TOO = {
     f"{RUN} >&-": "Standard output is closed: ",
-    f"{COMMAND} run --help > /dev/full": "Standard output cannot be written: no space left",
     f"ulimit -f 0; {RUN} jobs=2": "cannot be written: file too large",
 }
 # By arguments, where `fifo` and `fifo.csv` are FIFOs and `file` is a file.

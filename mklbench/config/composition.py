@@ -198,7 +198,7 @@ def _explained(
     """Turn what Hydra raises into an InputError of one sentence; not what is `ours`."""
     try:
         yield
-    except (InputError, OSError):  # such as of a full disk, or of a reader of the help who has gone
+    except (InputError, BrokenPipeError):  # whoever read the help has gone
         raise
     except Exception as error:
         if ours():
