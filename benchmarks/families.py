@@ -72,7 +72,6 @@ def _model(family: str, method: str) -> Any:
 
 
 def _fitted(send: Send, family: str, method: str, n: int, seed: int) -> None:
-    os.environ["OMP_NUMTHREADS"] = str(THREADS)
     X, y = samples(family, n, seed)
     few = np.append(np.flatnonzero(y > 0)[:100], np.flatnonzero(y < 0)[:100])
     _model(family, method).fit(X[few], y[few])  # what is imported and compiled on the way
