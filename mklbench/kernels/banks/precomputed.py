@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, get_args
 
@@ -161,31 +161,7 @@ class IndexedBank(StackedBank):
 def pack_stack(
     K: ArrayLike, make_psd: MakePSD | None = None
 ) -> tuple[PackedTriangles, list[Array | None]]:
-    """Return what `pack_grams` does of a stack (M, n, n).
-
-    Raises
-    ------
-    InputError
-        If `K` is not a finite stack of symmetric matrices.
-    """
-    stack = gram_stack(K)
-    return pack_grams(stack.shape[1], stack, len(stack), make_psd)
-
-
-def gram_stack(K: ArrayLike) -> Array:
-    """Return `K` as an array (M, n, n) if it is one, its entries not looked at."""
-    stack = real_array("K", K)
-    if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or 0 in stack.shape:
-        raise InputError(
-            f"K has shape {stack.shape}: pass the Gram matrices as one array (n_kernels, n, n)."
-        )
-    return stack
-
-
-def pack_grams(
-    n_samples: int, grams: Iterable[Array], n_grams: int, make_psd: MakePSD | None = None
-) -> tuple[PackedTriangles, list[Array | None]]:
-    """Return Gram matrices (n, n) packed and checked, of which one at a time need exist.
+    """Return Gram matrices (M, n, n) packed and checked.
 
     With `make_psd` they are made positive semidefinite; beside them is what maps cross Gram
     matrices then (`mklbench.kernels.gram_matrices.made_definite`).
@@ -193,38 +169,31 @@ def pack_grams(
     Raises
     ------
     InputError
-        If one is not finite or not symmetric.
+        If `K` is not a finite stack of symmetric matrices.
     """
+    stack = real_array("K", K)
+    if stack.ndim != 3 or stack.shape[1] != stack.shape[2] or 0 in stack.shape:
+        raise InputError(
+            f"K has shape {stack.shape}: pass the Gram matrices as one array (n_kernels, n, n)."
+        )
     if make_psd is not None:
         check_choice("make_psd", make_psd, get_args(MakePSD))
-    packed, maps = PackedTriangles.of(n_samples, (), n_grams), []
-    for m, gram in enumerate(grams):
-        checked, mapping = check_gram(m, gram), None
+    packed, maps = PackedTriangles.of(stack.shape[1], (), len(stack)), []
+    for m, gram in enumerate(stack):
+        name, mapping = kernel_called(m), None
+        check_finite(name, gram)
+        largest = max(float(gram.max()), -float(gram.min()))
+        if largest and not SMALLEST_VALUE <= largest <= LARGEST_VALUE:
+            raise InputError(
+                f"the largest entry of {name} is {largest:g}: it must be from {SMALLEST_VALUE:g} "
+                f"to {LARGEST_VALUE:g}, rescale it."
+            )
+        checked = symmetric(name, gram)
         if make_psd is not None:
             checked, mapping = made_definite(checked, make_psd)
         packed.append(checked)
         maps.append(mapping)
     return packed, maps
-
-
-def check_gram(m: int, gram: Array) -> Array:
-    """Return the Gram matrix of kernel `m` if it is finite and symmetric up to rounding."""
-    largest = np.maximum(gram.max(), -gram.min())  # NaN if one entry is
-    if not np.isfinite(largest):
-        raise InputError(
-            f"{kernel_called(m)} holds NaN or infinite values: remove or mend the samples."
-        )
-    if not is_in_range(largest):
-        raise InputError(
-            f"the largest entry of {kernel_called(m)} is {largest:g}: it must be "
-            f"from {SMALLEST_VALUE:g} to {LARGEST_VALUE:g}, rescale it."
-        )
-    return symmetric(kernel_called(m), gram)
-
-
-def is_in_range(largest: float) -> bool:
-    """Tell whether matrices with this largest entry can be computed with."""
-    return largest == 0.0 or SMALLEST_VALUE <= largest <= LARGEST_VALUE
 
 
 def check_rows(rows: ArrayLike, n: int) -> Indices:

@@ -385,8 +385,7 @@ class Precomputed:
         stack = given.matrices
         if stack.ndim == 3 and stack.shape[1] in (stack.shape[0], stack.shape[2]):
             stack, _ = training_stack(given, stack.shape[1])
-        given.check_finite(stack)
-        with columns_called(None, given.kernels):
+        with columns_called(given.columns, given.kernels):
             whole, _ = pack_stack(stack[None] if stack.ndim == 2 else stack, make_psd)
             if make_psd is None:
                 check_definite(matrices_of(whole))
@@ -485,7 +484,8 @@ def precomputed(
         How indefinite matrices, and with them those of new samples, are made positive semidefinite
         (`mklbench.kernels.gram_matrices`); None refuses them.
     """
-    stack = _stack_of(X)
+    stack = real_array("X", X)
+    stack = stack[None] if stack.ndim == 2 else stack
     bank = PrecomputedBank(stack, groups, make_psd)
     if make_psd is None:
         check_definite(
@@ -493,8 +493,3 @@ def precomputed(
             remedy='or pass kernel=partial(precomputed, make_psd="clip"), "shift" or "flip"',
         )
     return bank
-
-
-def _stack_of(X: ArrayLike) -> Array:
-    stack = real_array("X", X)
-    return stack[None] if stack.ndim == 2 else stack

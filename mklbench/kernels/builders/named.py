@@ -388,11 +388,8 @@ def poly(X: Any, degree: int = 3, gamma: float | None = None, coef0: float = 1.0
         Added to it, >= 0.
     """
     samples = samples_of(X)
-    function = Polynomial(degree, check_not_negative("coef0", coef0), _gamma(samples, gamma))
-    if not is_sparse(samples):
-        check_values([function], samples)
-    own = _on_sparse(function) if is_sparse(samples) else function
-    return FunctionBank(samples, [NamedFunction(own, f"poly {degree}")])
+    offset = check_not_negative("coef0", coef0)
+    return on_all_features(samples, [Polynomial(degree, offset, _gamma(samples, gamma))])
 
 
 @declares(memory=_needs_of_sklearn, takes_sparse=True)
@@ -452,11 +449,11 @@ def _chi2(X: Any, Z: Any, gamma: float) -> Any:
     return _of_sklearn("chi2_kernel", gamma=gamma)(X, Z)
 
 
-def _needs_of_smkl(shape: Shape, gamma: float = 1.0, sigmoids: bool = True) -> Memory:
-    return FunctionBank.needs(shape.n, 10 if sigmoids else 8)
-
-
-@declares(memory=_needs_of_smkl)
+@declares(
+    memory=lambda shape, gamma=1.0, sigmoids=True: FunctionBank.needs(
+        shape.n, 10 if sigmoids else 8
+    )
+)
 def smkl_bank(X: ArrayLike, gamma: float = 1.0, sigmoids: bool = True) -> Bank:
     """Return the ten kernels of Bertsimas et al. 2025, in their order and as large as they are.
 
@@ -477,10 +474,10 @@ def smkl_bank(X: ArrayLike, gamma: float = 1.0, sigmoids: bool = True) -> Bank:
     samples = samples_of(X)
     polynomials = [Polynomial(degree, 1.0, factor) for degree in (2, 3, 5)]
     check_values(polynomials, samples)
-    functions = [
-        NamedFunction(Linear(), "linear"),
-        *(NamedFunction(function, f"poly {function.degree}") for function in polynomials),
-        *(NamedFunction(Gaussian(g), f"gaussian {g}") for g in (0.5, 0.3, 0.1)),
+    functions: list[KernelFunction] = [
+        Linear(),
+        *polynomials,
+        *(Gaussian(g) for g in (0.5, 0.3, 0.1)),
         *(
             NamedFunction(_of_sklearn("sigmoid_kernel", gamma=g, coef0=1.0), f"sigmoid {g}")
             for g in (0.5, 0.7)
