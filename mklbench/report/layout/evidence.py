@@ -300,7 +300,7 @@ def made_rule(report: Report, ranking: Ranking) -> Iterator[Part]:
     everyone = [one.name for one in report.table.columns if one.name != ranking.references[0]]
     rules = [
         (chosen(report, ranking, made_on, names, margin)[0], label, names, margin)
-        for label, names in (("the methods that learn", ranking.learners), ("all", everyone))
+        for label, names in (("those that learn", ranking.learners), ("all methods", everyone))
         for margin in MARGINS
     ]
     pair, label, names, margin = max(
