@@ -57,7 +57,7 @@ _SHARE = 0.995
 # Products in single precision are wrong by this share of their trace, which may be so large.
 _SINGLE, _LARGEST_ERROR = 6e-8, 0.05
 # Correctors of Gondzio (1996): there are so many at most, for steps that are shorter than this.
-_CORRECTORS, _LONG = 2, 0.9
+_CORRECTORS, _LONG = 4, 0.9
 # They aim at a step that is so much longer, where products are within this factor of what is aimed
 # at; one that does not give this share of it ends them.
 _LONGER, _SPREAD, _WORTH = 0.3, 10.0, 0.1
@@ -66,6 +66,9 @@ _START = 2.0
 # After a step no product is below this share of their mean: multipliers are raised, as a few that
 # are nearly 0 would keep the next step short.
 _LEAST = 0.1
+# Mehrotra's aim is timid where the predictor's step is short. It is at most this share of the mean
+# product, once no entry of t - v is so many times the largest of v.
+_AT_MOST, _FAR = 0.1, 20.0
 # Complementarity is not brought ahead of the equations: so much of what they lack is left of it.
 _BEHIND = 0.1
 # So much of the gap, in complementarity, is aimed at where weights are no linear function of x.
@@ -311,6 +314,8 @@ class CentralPath:
         bend = first.along.second + float(dx @ first.dz)
         ahead = (complementarity + step * slope + step**2 * bend) / n_pairs
         target = (max(ahead, 0.0) / mu) ** 3 * mu
+        if np.abs(at.expansion - self.v).max() < _FAR * np.abs(self.v).max():
+            target = min(target, _AT_MOST * mu)
         target = max(target, min(mu, _BEHIND * at.excess / n_pairs))
         if self.weight_set.curved:  # not ahead of what the linear system cannot see
             target = max(target, _LAG * (iterate.upper - iterate.lower) / n_pairs)
