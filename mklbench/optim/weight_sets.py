@@ -26,7 +26,7 @@ from mklbench.kernels.groups import Groups
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.penalties.mixed_norm import MixedNorm
-from mklbench.penalties.simple import Fixed
+from mklbench.penalties.simple import Fixed, Simplex
 
 Array = NDArray[np.float64]
 
@@ -258,4 +258,6 @@ class Grouped(WeightSet):
 
 def one_sum(n_kernels: int) -> Grouped:
     """Return the simplex of the weights of so many kernels: one group, q = 1."""
-    return Grouped(Groups([range(n_kernels)], n_kernels), 1.0)
+    found = Grouped(Groups([range(n_kernels)], n_kernels), 1.0)
+    found.penalty = Simplex()  # the same set, certified at the weights that it has
+    return found
