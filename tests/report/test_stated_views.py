@@ -285,3 +285,46 @@ def said_of_the_second_edition() -> Iterator[str]:
 def test_the_second_edition_so_far() -> None:
     for sentence in said_of_the_second_edition():
         states(LEARNING, sentence)
+
+
+ADDED = "learning_more_views"
+
+
+def said_of_added_views() -> Iterator[str]:
+    """Yield what the page says of views that are added to two sets, and of widths."""
+    table = load_table(ADDED)
+    assert [row.name for row in table.rows] == ["cll_drugs_mutations", "gbm_tcga"]
+
+    def at(protocol: str, name: str) -> list[float]:
+        return [mean(ADDED, row.name, name, protocol, "accuracy") for row in table.rows]
+
+    plain, noisy = at("as_is", "uniform"), at("noise5", "uniform")
+    learned, kept = at("as_is", "mkl"), at("noise5", "mkl")
+    yield (
+        f"With five views of noise the plain sum falls from {plain[0]:.1f} to {noisy[0]:.1f} % on "
+        f"CLL and from {plain[1]:.1f} to {noisy[1]:.1f} % on GBM, while mkl goes from "
+        f"{learned[0]:.1f} to {kept[0]:.1f} % and from {learned[1]:.1f} to {kept[1]:.1f} %."
+    )
+    lost = {
+        name: [a - b for a, b in zip(at("as_is", name), at("copies", name), strict=True)]
+        for name in ("uniform", "mkl")
+    }
+    yield (
+        f"Three copies of the last view cost the plain sum {lost['uniform'][0]:.1f} and "
+        f"{lost['uniform'][1]:.1f} points, and mkl {abs(lost['mkl'][0]):.1f} and "
+        f"{abs(lost['mkl'][1]):.1f}."
+    )
+    least = min(
+        a - b
+        for column in table.columns
+        for a, b in zip(at("as_is", column.name), at("narrow", column.name), strict=True)
+    )
+    yield (
+        f"Widths that are all too narrow cost every method {int(least)} points or more: weights do "
+        "not mend them."
+    )
+
+
+def test_the_page_on_views_that_are_added() -> None:
+    for sentence in said_of_added_views():
+        states(LEARNING, sentence)
