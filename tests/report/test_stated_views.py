@@ -274,11 +274,11 @@ def said_of_the_second_edition() -> Iterator[str]:
     ]
     yield f"Over the plain sum, the others have, in points: {', '.join(others)}."
     for part in made_rule(report, plan):
-        pattern = r"the others: (.*?), else.*?(gains \S+) .*?(loses at most \S+)"
-        rule, gained, lost = re.findall(pattern, str(part))[0]
+        pattern = r"the others: (.*?), else.*?(gains \S+) .*?(begins at \S+)\."
+        rule, gained, start = re.findall(pattern, str(part))[0]
         yield (
             f"The rule that was best on one half of the sets: {rule}. On the other half it "
-            f"{gained} points, and {lost} by the one-sided interval."
+            f"{gained} points, and the one-sided 95 % interval {start}."
         )
 
 

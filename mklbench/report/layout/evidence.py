@@ -309,7 +309,7 @@ def made_rule(report: Report, ranking: Ranking) -> Iterator[Part]:
     tested, share = chosen(report, ranking, tested_on, names, margin)
     if min(len(pair.gains), len(tested.gains)) < LEAST_SETS:
         return
-    most = upper_end([-gain for gain in tested.means])
+    least = -upper_end([-gain for gain in tested.means])
     yield (
         f"A rule that was made on {len(pair.gains)} of the sets and is tested on the others: of "
         f"{label}, take the one of the highest cross-validated accuracy where that is more than "
@@ -317,6 +317,6 @@ def made_rule(report: Report, ranking: Ranking) -> Iterator[Part]:
         f"{report.table.label_of(ranking.references[0])}, else the latter. Of {len(rules)} rules, "
         f"with two pools and margins of {MARGINS[0]:g} to {MARGINS[-1]:g}, it gained most where it "
         f"was made, {statistics.fmean(pair.means):+.2f}. Where it is tested it takes another one "
-        f"on {100 * share:.0f} % of the splits, and {_gained(tested, ranking)} It loses at most "
-        f"{most:.2f} by the one-sided interval."
+        f"on {100 * share:.0f} % of the splits, and {_gained(tested, ranking)} The one-sided "
+        f"interval of that gain begins at {least:+.2f}."
     )
