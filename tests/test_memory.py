@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -20,13 +18,12 @@ from numpy.typing import ArrayLike
 from mklbench import MKL, kernels, memory
 from mklbench.algorithms import gmkl, ikl, mkl, qnpkl
 from mklbench.cli import main
-from mklbench.contract import DEFAULT_MATRICES
 from mklbench.data import load
 from mklbench.errors import InputError
 from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.run_checks import bytes_of_step, check_run
 from mklbench.experiments.store import Store
-from mklbench.kernels import BUILDERS, KernelBuilder, KernelOperator
+from mklbench.kernels import BUILDERS, KernelOperator
 from mklbench.kernels.contract import NUMBER, Memory, Shape, gram_bytes, memory_of
 from mklbench.optim.fit_memory import fitting
 
@@ -132,36 +129,6 @@ class TestEstimates:
         assert needed.n_kernels == operator.n_kernels
         assert needed.is_family == isinstance(operator, kernels.Family)
         assert needed.kept > 0
-
-    @pytest.mark.parametrize(
-        "builder",
-        [
-            partial(kernels.feature_gaussians, gammas=[0.1, 1.0]),
-            partial(partial(kernels.simplemkl_bank, widths=[1.0]), degrees=[2]),
-            partial(kernels.feature_widths, n_widths=3),
-            kernels.Combination("single"),
-            kernels.Standardised("single", {"widths": [1.0, 2.0]}),
-        ],
-    )
-    def test_options_count(self, builder: KernelBuilder) -> None:
-        operator = builder(np.random.default_rng(0).standard_normal((30, 4)))
-        assert memory_of(builder, Shape(30, 4)).n_kernels == operator.n_kernels
-
-    def test_rows_of_matrices_count(self) -> None:
-        K = np.stack([np.eye(40), 2.0 * np.eye(40)])
-        needed = memory_of(kernels.Precomputed(K), Shape.of(np.arange(30)))
-        assert needed.n_kernels == 2
-        assert needed.kept == 2 * 8 * 30 * 31 / 2
-        assert Shape.of(K) == Shape(40, 40, n_grams=2)
-
-    def test_what_comes_from_outside_has_a_default(self) -> None:
-        def outside(X: ArrayLike) -> KernelOperator:
-            return kernels.gaussian(X)
-
-        solve: Callable[..., Any] = SimpleNamespace  # of a module that says nothing
-        expected = gram_bytes(1000, DEFAULT_MATRICES) + gram_bytes(1000, 0.25)
-        assert fitting(outside, solve, Shape(1000, 3)) == expected
-        assert memory_of(outside, Shape(1000, 3)).n_kernels is None
 
     @pytest.mark.parametrize("descent", [gmkl, qnpkl])
     def test_a_descent_in_a_family_moves_one_kernel(self, descent: ModuleType) -> None:

@@ -1,10 +1,8 @@
-"""The benchmarks: the reference problems, the registry of exact solvers, the yardstick."""
+"""The benchmarks: the reference problems and the yardstick."""
 
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,7 +12,6 @@ from numpy.testing import assert_allclose
 from reference_problems import NAMES, SETS, reference_problem
 
 from benchmarks import newton_prototype, reference
-from mklbench.algorithms import all_algorithms, simplemkl
 from mklbench.kernels import Bank, feature_gaussians, simplemkl_bank
 
 
@@ -55,24 +52,6 @@ class TestReferenceProblems:
         assert_allclose(
             bank.combine(weights), np.tensordot(weights, problem.K, axes=1), atol=1e-12, rtol=1e-9
         )
-
-
-class TestExactSolvers:
-    def test_finds_those_that_say_so(self) -> None:
-        found = {name: each.solve for name, each in all_algorithms().items() if each.exact}
-        assert found["simplemkl"] is simplemkl.solve
-        assert list(found) == sorted(found)
-        assert not found.keys() & {"svm", "uniform", "gmkl", "qnpkl", "objective"}
-
-    def test_importing_the_package_imports_no_algorithm(self) -> None:
-        program = (
-            "import sys, mklbench.algorithms;"
-            "print([name for name in sys.modules if name.startswith('mklbench.algorithms.')])"
-        )
-        finished = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=True
-        )
-        assert finished.stdout.strip() == "[]"
 
 
 class TestYardstick:
