@@ -107,10 +107,10 @@ class Local:
             if not self._busy and (self._pending.is_empty or self._job):
                 break
             ready = wait([worker.connection for worker in self._busy], LOOK_AGAIN)
-            for worker, (step, began) in list(self._busy.items()):
+            for worker, (step, since) in list(self._busy.items()):
                 if worker.connection in ready:
                     self._hear(worker, step)
-                elif time.monotonic() - began >= self._timeout:
+                elif time.monotonic() - since >= self._timeout:
                     stopped = f"stopped after {self._timeout:g} s (timeout)"
                     self._lose(worker, step, "timeout", stopped)
 

@@ -14,7 +14,9 @@ from experiment_fakes import TINY, fake_configs, fake_run, start, tiny_run, wait
 from narrowing import present
 
 from mklbench.experiments import progress as progress_module
+from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import run_all
+from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.progress import Bar, Lines, duration, progress
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RunRecords
@@ -171,6 +173,14 @@ def test_a_selection_that_crashes_fails_its_run_and_is_tried_again(
     assert present(failed.error) in log.getvalue()
     (again,) = run_all([run], store, jobs=jobs)
     assert again.status == "done"
+
+
+def test_a_job_begins_no_step_after_its_time(store: Store, tmp_path: Path) -> None:
+    """Its time counts from its own beginning, however short each step is."""
+    run = fake_run(tmp_path, "algo.seconds=0.3", "split.n_splits=12")
+    steps = [Step(run, split) for split in range(run.n_splits)]
+    Local(job="job", seconds=0.7).run(steps, store, progress_module.Progress())
+    assert 1 <= len(store.read(run).done) <= 4
 
 
 SLOW = ["run", *TINY, "algo=fake", "algo.seconds=0.3", "split.n_splits=30", "results_dir=store"]
