@@ -434,6 +434,11 @@ class CombinedKernel(StackedBank):
         each = self._bank.diagonals(Z)
         return self._combined(len(each), lambda d: d @ each)[None]
 
+    def cross(self, weights: ArrayLike, Z: Any) -> Array:
+        (weight,) = self._check_weights(weights)
+        (block,) = self._blocks(np.arange(1), Z)  # `Z` is what the bank takes, of any shape
+        return weight * block
+
     def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
         bank = self._bank
         values = bank.combine if Z is None else partial(bank.cross, Z=Z)

@@ -23,6 +23,7 @@ from mklbench.kernels import (
     precomputed,
 )
 from mklbench.kernels.banks.precomputed import IndexedBank
+from mklbench.kernels.banks.wrapped import CombinedKernel
 
 
 @pytest.fixture
@@ -235,6 +236,14 @@ def test_coefficients_and_kernels_have_their_shapes(K: np.ndarray) -> None:
             with pytest.raises(InputError, match=f"kernel numbers from 0 to {bank.n_kernels - 1}"):
                 bank.products(np.ones(8), kernels)
         assert bank.products(np.ones(8), []).shape == (0, 8)
+
+
+def test_kernels_made_of_given_ones_are_zeros_at_weight_0(K: np.ndarray) -> None:
+    bank = PrecomputedBank(K)
+    for made in (CombinedKernel(bank, "sum"), bank):
+        zeros = made.cross(np.zeros(made.n_kernels), K[:, :5])
+        assert zeros.shape == (5, 8)
+        assert not zeros.any()
 
 
 def test_a_bank_has_a_kernel() -> None:
