@@ -157,8 +157,6 @@ class SMKL(SVMLearner):
 
     Parameters
     ----------
-    verbose : int
-        Prints nothing at any value.
     lam : float
         Factor > 0 on the squared norm of the weights: the larger, the more alike they are.
     cardinality : int
