@@ -19,6 +19,7 @@ value is a bound.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -124,8 +125,6 @@ def _factor(K: Array) -> Array:
 def _outputs(L: Array, loss: Logistic, tol: float) -> tuple[Array, int]:
     """Return f at the training samples (n,), and the Newton steps that it took."""
     # Imported here, as it takes a second and the other algorithms do without.
-    import warnings
-
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 

@@ -201,8 +201,7 @@ def with_noise_features(dataset: Dataset, n_noise_features: int) -> Dataset:
     """
     if n_noise_features == 0:
         return dataset
-    seed = hashlib.sha256(f"noise features {dataset.digest}".encode()).digest()
-    generator = np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))
+    generator = _generator_of(dataset, "noise features")
     names = tuple(f"noise{i}" for i in range(1, n_noise_features + 1))
     noise: NDArray[np.float64] = generator.standard_normal((n_noise_features, len(dataset.y))).T
     return replace(
@@ -212,6 +211,12 @@ def with_noise_features(dataset: Dataset, n_noise_features: int) -> Dataset:
         notes=(*dataset.notes, f"{n_noise_features} noise features N(0, 1) appended"),
         n_noise_features=n_noise_features,
     )
+
+
+def _generator_of(dataset: Dataset, what: str) -> np.random.Generator:
+    """Return the random numbers that belong to the digest of a data set, for one purpose."""
+    seed = hashlib.sha256(f"{what} {dataset.digest}".encode()).digest()
+    return np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))
 
 
 # A view, and how much noise its copy has.
@@ -242,8 +247,7 @@ def with_more_views(dataset: Dataset, kinds: Sequence[str]) -> Dataset:
         name, amount = _VIEW.fullmatch(kind).groups()  # type: ignore[union-attr]
         if kind != "noise" and name not in known:
             raise unknown("data.more_views", kind, ["noise", *known])
-        seed = hashlib.sha256(f"view {number} {dataset.digest}".encode()).digest()
-        generator = np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))
+        generator = _generator_of(dataset, f"view {number}")
         source = known.get(name, View(name, 0, width, "seuclidean"))
         if kind == "noise":
             block = generator.standard_normal((len(X), width))
