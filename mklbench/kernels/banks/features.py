@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import blas
+from scipy.linalg import blas, qr
 
 from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.base import Array, Bank, Indices
@@ -92,9 +92,12 @@ def _write_product(A: Array, B: Array, out: Array) -> None:
 def _directions(cores: Array) -> Array:
     """Return an orthonormal basis (q, r) of all that the cores (k, q, q) reach, up to rounding."""
     scales = [np.abs(core).max() or 1.0 for core in cores]  # each core in its own units
-    columns = np.hstack([core / scale for core, scale in zip(cores, scales, strict=True)])
-    directions, singular, _ = np.linalg.svd(columns, full_matrices=False)
-    return directions[:, singular > _RANK_TOLERANCE * singular[0]]
+    rows = np.vstack([core / scale for core, scale in zip(cores, scales, strict=True)])
+    # The cores are symmetric, so their columns are the rows: of k q rows q triangular ones say all.
+    triangle = qr(rows, mode="r", check_finite=False)[0][: cores.shape[1]]
+    directions, reached, _ = qr(triangle.T, mode="economic", pivoting=True, check_finite=False)
+    sizes = np.abs(np.diag(reached))
+    return directions[:, sizes > _RANK_TOLERANCE * sizes[0]]
 
 
 class FeatureBank(Bank):
