@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.data.numbers import Notation, notation, plain_number
+from mklbench.data.numbers import decimal_of, numbers_of, plain_number
 from mklbench.data.own import UNNAMED, Body, Table, missing_in
 from mklbench.data.schema import Layout
 from mklbench.data.tables import Cells, text_of
@@ -133,12 +133,12 @@ def _columns(body: Body, key: int, view: str) -> dict[str, NDArray[Any]]:
     """Return the columns of a file by name, without its key, with numbers as such."""
     layout, found = body.layout, {}
     columns = [(body.describe(c), body.columns[c]) for c in range(body.n_own)]
-    form = notation(columns, layout.decimal, layout.thousands, body.place)
+    decimal = decimal_of(columns, layout.decimal, body.place)
     for column, (described, cells) in enumerate(columns):
         if column == key:
             continue
-        if cells.dtype == object and form != Notation():
-            numbers = form.numbers(cells)
+        if cells.dtype == object and decimal == "comma":
+            numbers = numbers_of(cells, decimal)
             if not np.isnan(numbers[~missing_in(cells, layout)]).any():
                 cells = numbers
         name = body.header[column] if body.header else f"{view}{column + 1}"

@@ -22,7 +22,7 @@ from mklbench.data.files import keep_or_warn, unpack
 from mklbench.data.generate import generate
 from mklbench.data.images import described, parse_images
 from mklbench.data.joined import joined_table
-from mklbench.data.numbers import Notation
+from mklbench.data.numbers import numbers_of
 from mklbench.data.own import Body, Table
 from mklbench.data.schema import (
     DataConfig,
@@ -273,8 +273,8 @@ def classes_of(table: Table, positive: str | None, layout: Layout, place: str) -
     """
     counts, column = Counter(table.labels), f"data.label={layout.label}"
     classes = sorted(counts)
-    points = [label.replace(",", ".", 1) for label in classes]
-    numbers = dict(zip(classes, _numbers(points), strict=True))
+    points = np.array([label.replace(",", ".", 1) for label in classes], dtype=object)
+    numbers = dict(zip(classes, numbers_of(points), strict=True))
     classes.sort(key=lambda label: (not np.isfinite(numbers[label]), np.nan_to_num(numbers[label])))
     if len(classes) < 2:
         raise DataError(
@@ -306,7 +306,7 @@ def targets_of(table: Table, layout: Layout, place: str) -> NDArray[np.float64]:
     DataError
         A label is no finite number, or all are the same.
     """
-    targets = _numbers(table.labels)
+    targets = numbers_of(np.array(table.labels, dtype=object))
     odd = np.flatnonzero(~np.isfinite(targets))
     if odd.size or np.ptp(targets) == 0:
         found = f"label {table.labels[odd[0]]}" if odd.size else f"number {targets[0]:g} alone"
@@ -315,10 +315,6 @@ def targets_of(table: Table, layout: Layout, place: str) -> NDArray[np.float64]:
             "to predict are needed: name another column, or set data.task=classification."
         )
     return targets
-
-
-def _numbers(labels: Sequence[str]) -> NDArray[np.float64]:
-    return Notation().numbers(np.array(labels, dtype=object))
 
 
 def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:

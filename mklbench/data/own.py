@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mklbench.data.dataset import Split
 from mklbench.data.header import MARKS, has_header
-from mklbench.data.numbers import Notation, is_number, notation, plain_number
+from mklbench.data.numbers import decimal_of, numbers_of, plain_number
 from mklbench.data.schema import ColumnReference, Layout
 from mklbench.data.tables import Cells, shortened, text_of
 from mklbench.errors import DataError, nearest
@@ -42,7 +42,6 @@ _NAMES_SUBJECTS = re.compile(
     r"(?:ids?|nr|no|num|number|code|key|name)?|ids?|qid"
 )
 _NAMES_PARTS = re.compile(r"(?:cv)?folds?(?:ids?|nr|no|number)?|splits?|partition|istrain|istest")
-_NAMES_CODES = re.compile(r"[a-z]*(?:zip|postcode|postal|code|codes|icd|category|type)")
 _LEADING_ZERO = re.compile(r"0\d+")
 UNNAMED = re.compile(r"|Unnamed: \d+(?:\.\d+)*|__index_level_\d+__")
 _TRUTH = {"true": "1", "false": "0"}
@@ -143,29 +142,12 @@ class Body:
         if self.header is None and has_header(cells, layout, place):
             self.header, self.start = [text_of(column[0]) for column in columns], 1
             columns = [column[1:] for column in columns]
-            self._refuse_second_names(columns)
         if not columns or not len(columns[0]):
             raise DataError(f"{place} holds no rows of data.")
         self.n_own = len(columns)
         self.columns = [*columns, *cells.index.values()]
         if self.header is not None:
             self.header = [*self.header, *cells.index]
-
-    def _refuse_second_names(self, columns: Sequence[NDArray[Any]]) -> None:
-        """Raise DataError where the row below the names has text over numbers, as units are."""
-        odd = []
-        for column in columns if self.layout.own else ():
-            absent = missing_in(column, self.layout)
-            cells = list(map(text_of, column[~absent]))
-            above = not absent[:1].any() and len(cells) > 1 and not is_number(cells[0])
-            if above and all(map(is_number, cells[1:])):
-                odd.append(cells[0])
-        if len(odd) > 1:
-            raise DataError(
-                f"{self.line(0)} has text over numbers, {shortened(odd)}: if these are units or a "
-                "second line of names, take that line out, or begin there with data.skip_lines="
-                f"{(self.cells.lines or [1, 1])[self.start] - 1}."
-            )
 
     def find(self, reference: ColumnReference, option: str) -> int:
         """Position of the column an option refers to by name, number from 1, or "last"."""
@@ -255,7 +237,7 @@ class Body:
             labels=tuple(labels[kept].tolist()),
             feature_names=names,
             dropped_rows=int((~kept).sum()),
-            notes=features.notes(labels, kept) if layout.own else (),
+            notes=features.notes() if layout.own else (),
             groups=None if groups is None else tuple(groups[kept].tolist()),
             label=self.describe(self.label),
             left_out=tuple(f"{self.describe(c)}, {why}" for c, why in left_out.items()),
@@ -279,8 +261,7 @@ class Body:
         if "-" in texts and "+" in texts:  # which are two classes
             absent &= texts != "-"
         if layout.task == "regression":
-            form = notation([(where, texts)], layout.decimal, layout.thousands, self.place)
-            numbers = form.numbers(texts)
+            numbers = numbers_of(texts, decimal_of([(where, texts)], layout.decimal, self.place))
             texts = np.where(np.isnan(numbers), texts, numbers.astype(str).astype(object))
         else:
             what = f"{self.place}, {where} has labels"
@@ -292,7 +273,7 @@ class Body:
             for mark, n_rows in marks.items():
                 if n_rows > fewest:
                     raise self._asking_if_missing(where, mark, n_rows)
-            numbers = Notation().numbers(texts[~absent])
+            numbers = numbers_of(texts[~absent])
             self.ask_of_sentinels(where, numbers[~np.isnan(numbers)], (*_SENTINELS[:4], -9.0))
         return texts, absent
 
@@ -341,8 +322,8 @@ class Features:
         stated = [c for c in (body.find(one, "categories") for one in listed) if c in inputs]
         plain = [c for c in inputs if c not in stated]
         cells = [(body.describe(c), self._cells[c]) for c in plain]
-        form = notation(cells, layout.decimal, layout.thousands, body.place)
-        self._numbers = {c: form.numbers(self._cells[c]) for c in plain}
+        decimal = decimal_of(cells, layout.decimal, body.place)
+        self._numbers = {c: numbers_of(self._cells[c], decimal) for c in plain}
         self._leave_out_identifiers([c for c in columns if c not in (*stated, *empty)])
         self.inputs = [c for c in inputs if c not in self.left_out]
         texts = self._texts([c for c in plain if c not in self.left_out])
@@ -483,29 +464,10 @@ class Features:
         self._numbers[column] = numbers
         body.ask_of_sentinels(body.describe(column), numbers[~absent])
 
-    def notes(self, labels: NDArray[Any], kept: NDArray[np.bool_]) -> tuple[str, ...]:
-        """Say what was made of categories, and what is to be seen in the columns."""
-        body, found = self._body, []
-        if self.codes:
-            sizes = ", ".join(f"{body.describe(c)}: {len(v)}" for c, v in self.codes.items())
-            found.append(f"a feature for each value of {sizes}")
-        for column, values in self.codes.items():
-            for alike in _alike(values):
-                found.append(f"{body.describe(column)} has {' and '.join(alike)} as two values")
-        n_classes = 0 if body.layout.task == "regression" else len(set(labels[kept].tolist()))
-        for column in self.inputs:
-            values = self._cells[column][kept].tolist()
-            # Of most columns the first values tell that they have more than there are classes.
-            few = values if len(set(values[: 2 * n_classes + 1])) <= n_classes else []
-            if n_classes == len(set(few)) == len({*zip(few, labels[kept], strict=False)}) > 0:
-                found.append(f"{body.describe(column)} tells the label of every row")
-            name = body.header[column] if body.header else ""
-            if column not in self.codes and _is_called(name, _NAMES_CODES, ids=False):
-                found.append(
-                    f"{body.describe(column)} is read as numbers, and "
-                    f"data.categories=[{name}] makes features of its values"
-                )
-        return tuple(found)
+    def notes(self) -> tuple[str, ...]:
+        """Say what was made of categories."""
+        sizes = ", ".join(f"{self._body.describe(c)}: {len(v)}" for c, v in self.codes.items())
+        return (f"a feature for each value of {sizes}",) if sizes else ()
 
     def expanded(
         self, kept: NDArray[np.bool_]
@@ -520,18 +482,15 @@ class Features:
         header = self._body.header
         for i, column in enumerate(self.inputs):
             name = header[column] if header else f"x{i + 1}"
-            if column not in self.codes:
+            if column in self.codes:
+                texts = np.array(list(map(text_of, self._cells[column][kept])), dtype=object)
+                absent = self.missing[column][kept]
+                for value in self.codes[column]:
+                    names.append(f"{name}={value}")
+                    features.append(np.where(absent, np.nan, texts == value))
+            else:
                 names.append(name)
                 features.append(self._numbers[column][kept])
-            else:
-                texts = np.array(
-                    [text_of(cell) for cell in self._cells[column][kept]], dtype=object
-                )
-                absent = self.missing[column][kept]
-                names += [f"{name}={value}" for value in self.codes[column]]
-                features += [
-                    np.where(absent, np.nan, texts == value) for value in self.codes[column]
-                ]
             columns += [column] * (len(names) - len(columns))
         X = np.column_stack(features) if features else np.empty((int(kept.sum()), 0))
         return np.ascontiguousarray(X), tuple(names), tuple(columns)
@@ -577,13 +536,10 @@ def missing_in(cells: NDArray[Any], layout: Layout) -> NDArray[np.bool_]:
 
 def _are_dates(values: NDArray[np.float64]) -> bool:
     """Tell whether all numbers are days as in 20240131."""
-    days = np.unique(values[~np.isnan(values)])
-    if len(days) < _FEWEST or days[0] < 19000101 or days[-1] > 21001231:
-        return False
-    import pandas as pd
-
-    written = days.astype(int).astype(str)
-    return bool(pd.to_datetime(written, format="%Y%m%d", errors="coerce").notna().all())
+    days = np.unique(values[np.isfinite(values)])
+    parts = ((days, 19000101, 21001231), (days // 100 % 100, 1, 12), (days % 100, 1, 31))
+    within = all(((least <= part) & (part <= most)).all() for part, least, most in parts)
+    return within and len(days) >= _FEWEST and np.array_equal(days, np.round(days))
 
 
 def names_subjects(name: str) -> bool:

@@ -152,9 +152,8 @@ class Layout:
         One character, or "whitespace" for runs of blanks and tabs; "auto": what splits the first
         lines into as many cells, most of them numbers.
     decimal : Decimal
-        What stands before the decimals, a "point" or a "comma"; "auto": as in the whole file.
-    thousands : str or None
-        What stands between groups of three digits; None: nothing, or as in the whole file.
+        What stands before the decimals, a "point" or a "comma"; the other sign may stand between
+        thousands. "auto": as in the whole file.
     index : {"keep", "drop", "ask"}
         What becomes of columns that number the rows, such as the index that pandas writes: they
         are inputs, are left out, or are refused with a sentence that asks.
@@ -208,7 +207,6 @@ class Layout:
     transpose: Annotated[bool | tuple[str, ...], read_transpose] = False
     label_names: Mapping[str, Label] | None = None
     decimal: Decimal = "point"
-    thousands: Annotated[str | None, read_sign] = None
     index: Literal["keep", "drop", "ask"] = "keep"
     categories: Annotated[Literal["onehot"] | tuple[ColumnReference, ...] | None, read_columns] = (
         None

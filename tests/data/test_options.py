@@ -75,7 +75,6 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "negative noise": ({"noise_features": -1}, "data.noise_features=-1 must be a whole number"),
     "numbers for names": ({"drop_features": [1]}, "data.drop_features[0]=1 must be text"),
     "no delimiter": ({"delimiter": ""}, "as in 'data.delimiter=\";\"', which is"),
-    "thousands": ({"thousands": "dot"}, "data.thousands='dot' must be one character"),
     "quote as delimiter": ({"delimiter": '"'}, "must be one character, not a quote"),
     "column 0": ({"label": 0}, "data.label=0 is not a column"),
     "no name": ({"name": None}, "data.name=None must be text"),
