@@ -25,6 +25,8 @@ from mklbench.kernels.continuous import Family
 from mklbench.libsvm import SVMSolution
 from mklbench.optim.problem import Problem
 from mklbench.penalties.base import Penalty
+from mklbench.penalties.elastic_net import ElasticNet
+from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import real_array
@@ -239,7 +241,7 @@ def descend(
 
 def alternate(
     objective: Objective,
-    penalty: Penalty,
+    penalty: ElasticNet | MixedNorm,
     weights: Array,
     tol: float,
     objective_tol: float | None,
@@ -247,10 +249,10 @@ def alternate(
     history: iterations.History | None = None,
     patient: bool = True,
 ) -> Solution:
-    """Take SVMs and closed-form weights in turn, for any convex penalty of the weights.
+    """Take SVMs and closed-form weights in turn, for a penalty whose best weights are known.
 
     At fixed weights the best functions are those of an SVM, f_m = d_m K_m a. At fixed functions the
-    best weights are known in closed form (`Penalty.best_weights`). Neither ever increases the
+    best weights are known in closed form (`MixedNorm.best_weights`). Neither ever increases the
     primal value, and the dual value of each SVM bounds it from below (Kloft et al. 2011, Algorithm
     1).
 

@@ -35,17 +35,13 @@ class ElasticNet(Penalty):
             return 0.0
         return 0.5 * (1.0 - self.mix) ** 2 * float(np.sum(weights / (1.0 - self.mix * weights)))
 
-    def value(self, weights: Array, forms: Array) -> float:
-        """Return 1/2 d'q + r(d)."""
-        return super().value(weights, forms) + self.of_weights(weights)
-
     def dual_value(self, forms: Array) -> float:
         """Return 1/(2 mix) sum_m max(0, sqrt(q_m) - (1 - mix))^2."""
         beyond = np.maximum(np.sqrt(np.maximum(forms, 0.0)) - (1.0 - self.mix), 0.0)
         return 0.5 / self.mix * float(beyond @ beyond)
 
     def best_weights(self, lengths: Array) -> Array:
-        """Return t_m / (1 - mix + mix t_m)."""
+        """Return t_m / (1 - mix + mix t_m), at which P is least for `lengths` t (M,)."""
         if self.mix == 1.0:
             return np.ones_like(lengths)
         return lengths / (1.0 - self.mix + self.mix * lengths)

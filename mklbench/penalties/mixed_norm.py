@@ -56,7 +56,9 @@ class MixedNorm(Penalty):
         return 0.5 * power_sum(self.groups.maxima(np.maximum(forms, 0.0)), exponent)
 
     def best_weights(self, lengths: Array) -> Array:
-        """Return d_m = eta_j ||f_m|| / T_j with eta_j = T_j^(2 - 2q) in units of its norm.
+        """Return the d at which P is least for functions of these `lengths` ||f_m|| (M,).
+
+        That is d_m = eta_j ||f_m|| / T_j with eta_j = T_j^(2 - 2q) in units of its norm.
 
         For q > 1 they grow without bound as T_j falls, and are infinite where it is 0, at q =
         infinity where it is not the largest: there the penalty does not change with T_j. The shares

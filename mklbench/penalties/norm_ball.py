@@ -7,9 +7,8 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 
-from mklbench.penalties.base import Array, Penalty, rise_above
+from mklbench.penalties.base import Array, Penalty
 
 
 @dataclass(frozen=True)
@@ -40,35 +39,6 @@ class NormBall(Penalty):
         dual_norm = {1: math.inf, 2: 2}[self.norm]
         steepest = float(np.linalg.norm(slopes, dual_norm))
         return 0.5 * (float(slopes @ self.centre) + self.radius * steepest)
-
-    def best_weights(self, lengths: Array) -> Array:
-        """Return the mu in M at which sum_m ||f_m||^2 / mu_m is least, mu_0 where all are 0.
-
-        By the KKT conditions mu_m is the larger of mu_0m and c ||f_m|| for norm 1, with one c for
-        all, and mu_m^2 (mu_m - mu_0m) = c ||f_m||^2 for norm 2, where c brings mu to the boundary.
-        """
-        largest = float(lengths.max())
-        if largest <= 0:
-            return self.centre
-        shares = lengths / largest
-        squares = np.square(shares)
-        if self.norm == 1:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                order = np.argsort(self.centre / shares)
-            levels = self.radius + np.cumsum(self.centre[order])
-            return np.maximum(self.centre, (levels / np.cumsum(shares[order])).min() * shares)
-
-        def beyond(c: float) -> float:
-            return float(np.linalg.norm(rise_above(self.centre, c * squares))) - self.radius
-
-        # Where one rise alone is the radius, and where none is more than its share of it.
-        with np.errstate(divide="ignore"):
-            high, low = (
-                float((rise * np.square(self.centre + rise) / squares).min())
-                for rise in (self.radius, self.radius / math.sqrt(len(lengths)))
-            )
-        c = brentq(beyond, 0.5 * low, 2.0 * high, xtol=np.finfo(float).tiny, rtol=1e-15)
-        return self.centre + rise_above(self.centre, c * squares)
 
     def distance(self, weights: Array) -> float:
         """Return ||weights - mu_0||."""

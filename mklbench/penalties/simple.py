@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mklbench.penalties.base import Array, Penalty, rise_above
+from mklbench.penalties.base import Array, Penalty
 
 # What is feasible may be beyond its limit by this share, which is rounding.
 _ROUNDING = 1e-12
@@ -37,17 +37,9 @@ class L1(Penalty):
         """Return dr/dd (M,)."""
         return np.full_like(weights, self.strength)
 
-    def value(self, weights: Array, forms: Array) -> float:
-        """Return 1/2 d'q + strength * sum d."""
-        return super().value(weights, forms) + self.of_weights(weights)
-
     def dual_value(self, forms: Array) -> float:
         """Return 0 where 1/2 max_m q_m <= strength, infinity elsewhere."""
         return 0.0 if 0.5 * float(forms.max()) <= self.strength * (1.0 + _ROUNDING) else math.inf
-
-    def best_weights(self, lengths: Array) -> Array:
-        """Return ||f_m|| / sqrt(2 strength)."""
-        return lengths / math.sqrt(2.0 * self.strength)
 
     def shrink(self, forms: Array) -> float:
         """Return the largest s <= 1 with 1/2 s^2 max_m q_m <= strength."""
@@ -78,18 +70,10 @@ class L2(Penalty):
         """Return dr/dd (M,)."""
         return self.strength * (2.0 * (weights - 1.0))
 
-    def value(self, weights: Array, forms: Array) -> float:
-        """Return 1/2 d'q + strength * ||d - 1||^2."""
-        return super().value(weights, forms) + self.of_weights(weights)
-
     def dual_value(self, forms: Array) -> float:
         """Return 1/2 sum_m q_m + sum_m q_m^2 / (16 strength)."""
         best = 1.0 + forms / (4.0 * self.strength)
         return 0.5 * float(best @ forms) - self.of_weights(best)
-
-    def best_weights(self, lengths: Array) -> Array:
-        """Return the root d_m >= 1 of d_m^2 (d_m - 1) = ||f_m||^2 / (4 strength)."""
-        return 1.0 + rise_above(1.0, np.square(lengths) / (4.0 * self.strength))
 
 
 @dataclass(frozen=True)
@@ -104,11 +88,6 @@ class Simplex(Penalty):
     def dual_value(self, forms: Array) -> float:
         """Return 1/2 max_m q_m."""
         return 0.5 * float(forms.max())
-
-    def best_weights(self, lengths: Array) -> Array:
-        """Return ||f_m|| / sum_l ||f_l||, equal shares where all are 0."""
-        total = float(lengths.sum())
-        return lengths / total if total > 0 else np.full(len(lengths), 1.0 / len(lengths))
 
 
 @dataclass(frozen=True)
@@ -128,10 +107,6 @@ class Fixed(Penalty):
     def dual_value(self, forms: Array) -> float:
         """Return 1/2 d'q."""
         return 0.5 * float(self.weights @ forms)
-
-    def best_weights(self, lengths: Array) -> Array:
-        """Return d, whatever the lengths."""
-        return self.weights
 
 
 # A kernel that costs nothing would have any weight.
@@ -156,11 +131,3 @@ class Budget(Penalty):
     def dual_value(self, forms: Array) -> float:
         """Return 1/2 max_m q_m / prices_m."""
         return 0.5 * float((forms / np.maximum(self.prices, _CHEAPEST)).max())
-
-    def best_weights(self, lengths: Array) -> Array:
-        """Return weights in proportion to ||f_m|| / sqrt(prices_m) that spend it all."""
-        roots = np.sqrt(self.prices)
-        total = float(roots @ lengths)
-        if total > 0:
-            return lengths / (roots * total)
-        return 1.0 / (self.prices * len(lengths))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import conic_twins
 import numpy as np
-import pytest
 from certificates import bank_bounds
 from numpy.testing import assert_allclose
 from problems import random_stack
 
 from mklbench.kernels import PrecomputedBank
-from mklbench.penalties.base import Array, Penalty, rise_above
+from mklbench.penalties.base import Array, Penalty
 from mklbench.solution import KernelMachine
 
 
@@ -19,9 +18,6 @@ class Box(Penalty):
 
     def dual_value(self, forms: Array) -> float:
         return 0.5 * float(forms.sum())
-
-    def best_weights(self, lengths: Array) -> Array:
-        return np.ones_like(lengths)
 
 
 def test_one_more_penalty_is_all_that_a_certificate_needs() -> None:
@@ -35,15 +31,3 @@ def test_one_more_penalty_is_all_that_a_certificate_needs() -> None:
         assert_allclose(bounds.lower, optimum.value, rtol=1e-5)
         assert bounds.upper >= optimum.value * (1 - 1e-7)
         assert (bounds.relative_gap < 1e-5) == (weights == 1.0).all()
-
-
-@pytest.mark.parametrize("centre", [0.0, 1e-3, 1.0, 1e6])
-@pytest.mark.parametrize("force", [1e-30, 1e-6, 1.0, 1e9, 1e30])
-def test_the_rise_solves_its_equation(centre: float, force: float) -> None:
-    (w,) = rise_above(np.array([centre]), np.array([force]))
-    assert w > 0
-    assert_allclose(w * (centre + w) ** 2, force, rtol=1e-12)
-
-
-def test_no_force_is_no_rise() -> None:
-    assert rise_above(np.array([0.0, 2.0]), np.zeros(2)).tolist() == [0.0, 0.0]

@@ -6,13 +6,13 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from penalty_checks import N_KERNELS, Described, WeightChecks, random_numbers
+from penalty_checks import N_KERNELS, BestWeightChecks, Described, WeightChecks, random_numbers
 
 from mklbench.penalties.elastic_net import ElasticNet
 
 
 @pytest.mark.parametrize("mix", [0.1, 0.5, 0.9])
-class TestElasticNet(WeightChecks):
+class TestElasticNet(WeightChecks, BestWeightChecks):
     @pytest.fixture
     def penalty(self, mix: float) -> ElasticNet:
         return ElasticNet(mix)

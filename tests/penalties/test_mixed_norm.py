@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from packaging.version import Version
 from penalty_checks import (
     Array,
+    BestWeightChecks,
     Described,
     PenaltyChecks,
     WeightChecks,
@@ -38,7 +39,7 @@ def pnorm(values: cp.Expression, exponent: float) -> cp.Expression:
 
 
 @pytest.mark.parametrize("q", [0.5, 0.6, 0.75, 0.9])
-class TestCKL(PenaltyChecks):
+class TestCKL(PenaltyChecks, BestWeightChecks):
     """Below 1 it is the set of weights whose sums in the groups have a rho-norm of 1 at most."""
 
     @pytest.fixture
@@ -49,7 +50,6 @@ class TestCKL(PenaltyChecks):
     def described(self, q: float) -> Described:
         return lambda d: (cp.Constant(0.0), [pnorm(MEMBERS @ d, q / (1 - q)) <= 1])
 
-    test_best_weights = WeightChecks.test_best_weights
     test_dual_value = WeightChecks.test_dual_value
 
 
@@ -60,6 +60,8 @@ class TestVSKL(PenaltyChecks):
     @pytest.fixture
     def penalty(self, q: float) -> MixedNorm:
         return mixed_norm(q)
+
+    test_no_length_of_0_spoils_the_others = BestWeightChecks.test_no_length_of_0_spoils_the_others
 
     def test_best_weights(self, penalty: MixedNorm, q: float, seed: int) -> None:
         lengths = random_numbers(seed)
