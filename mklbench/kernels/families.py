@@ -17,7 +17,6 @@ from mklbench.kernels.continuous import CoordinateSearch, Family, RoughFamily
 from mklbench.kernels.contract import NUMBER, Memory, Shape, gram_bytes
 from mklbench.kernels.euclidean import (
     Single,
-    centre_of,
     distances_of_differences,
     distances_of_products,
     exp_in_place,
@@ -62,23 +61,20 @@ class _Gaussians(Family):
         self._box = float(gamma_min), float(gamma_max)
         self.lower, self.upper = (np.full(n_parameters, end) for end in self._box)
         samples = np.asarray(X, dtype=np.float64)
-        centre, is_off = centre_of(samples)
+        self._centre = np.median(samples, axis=0)
+        self._place(samples)
         # The differences themselves are squared where samples lie too far out for products.
-        self._by_differences = is_off or bool(np.abs(samples - centre).max() > _FAR)
-        self._place(samples, centre)
+        self._by_differences = bool(np.abs(self._X).max() > _FAR)
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Self:
         taken = copy(self)
-        samples, centre = self.samples[self._check_rows(rows)], self._centre
-        if kernels is None and not self._by_differences:
-            centre = samples.mean(axis=0)  # for predictions it stays
-        taken._place(samples, centre)
+        taken._place(self.samples[self._check_rows(rows)])
         return taken
 
-    def _place(self, samples: Array, centre: Array) -> None:
+    def _place(self, samples: Array) -> None:
         """Stand on `samples` (n, d), shifted to the origin: there products lose few digits."""
         self.samples, self.n_samples = samples, len(samples)
-        self._centre, self._X = centre, samples - centre
+        self._X = samples - self._centre
 
     def _distances(self, X: Array, Z: Array) -> Array:
         """Return the squared distances (k, n) of shifted training samples, scaled or not."""
