@@ -23,6 +23,7 @@ Single = NDArray[np.floating]
 # single precision it is denormal, with which processors are slow.
 _LOWEST_EXPONENT = -60.0
 
+
 def squared_distances(X: Array, Z: Array) -> Array:
     """Return ||x_i - z_j||^2 (n, n_z), infinity where it is beyond the range of doubles.
 

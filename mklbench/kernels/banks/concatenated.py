@@ -168,11 +168,6 @@ class ConcatenatedBank(Bank):
         return list(zip(self._banks, weights, strict=True))
 
 
-def words_of(bank: Bank) -> list[str]:
-    """Return the names (M,) of kernels without what they say of columns."""
-    return [name.rsplit(" on ", 1)[0] for name in bank.kernel_names()]
-
-
 @dataclass(frozen=True)
 class ViewNames:
     """What a view and its features are called.
@@ -191,25 +186,30 @@ class ViewNames:
     positions: tuple[int, ...] | None
     labels: tuple[str, ...]
 
-    def feature(self, j: int) -> int:
-        """Return the column that feature `j` is, -1 if it is none or `j` is -1."""
-        if self.positions is None:
-            return -1
-        if len(self.positions) == 1:
-            return self.positions[0]
-        return -1 if j < 0 else self.positions[j]
+    def features(self, bank: Bank) -> list[int]:
+        """Return for each kernel (M,) of the view's bank the one column it looks at, or -1."""
+        own = self.positions
+        if own is None:
+            return [-1] * bank.n_kernels
+        return [own[0] if len(own) == 1 else -1 if j < 0 else own[j] for j in bank.features]
 
-    def of_kernel(self, word: str, j: int, columns: Sequence[str] | None) -> str:
-        """Return the name of a kernel, "gaussian 0.5", on feature `j`, or on all of them (-1)."""
-        if self.name is None and self.positions is None:  # Gram matrices
-            return word
-        if len(self.labels) == 1 and (self.name or self.positions):
-            j = -1 if self.name else 0
-        if j < 0:
-            return named(word, self.name or ALL_COLUMNS)
-        position = -1 if self.positions is None else self.positions[j]
-        label = self.labels[j] if columns is None or position < 0 else str(columns[position])
-        return named(word, f"{label} of {self.name}" if self.name else label)
+    def of_kernels(self, bank: Bank, columns: Sequence[str] | None) -> list[str]:
+        """Return the names (M,) of the kernels of the view's bank."""
+        labels = list(self.labels)
+        if columns is not None and self.positions is not None:
+            labels = [str(columns[j]) for j in self.positions]
+        if self.name:
+            labels = [
+                f"{label} of {self.name}" if len(labels) > 1 else self.name for label in labels
+            ]
+        where = self.name
+        if self.positions and not where:
+            where = labels[0] if len(labels) == 1 else ALL_COLUMNS
+        found = []
+        for name in bank.kernel_names(labels):
+            word, *own = name.rsplit(" on ", 1)
+            found.append(named(word, where) if where and own in ([], [ALL_COLUMNS]) else name)
+        return found
 
 
 class ColumnBank(ConcatenatedBank):
@@ -235,18 +235,12 @@ class ColumnBank(ConcatenatedBank):
         self._names, self._views_of = tuple(names), views_of
         self._matrix_of = partial(_side_by_side, views_of)
         self._used: Sequence[int] = range(len(banks))  # the numbers of the views
-        self.features = tuple(
-            view.feature(j)
-            for bank, view in zip(banks, self._names, strict=True)
-            for j in bank.features
-        )
+        each = zip(banks, self._names, strict=True)
+        self.features = tuple(j for bank, view in each for j in view.features(bank))
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
-        return tuple(
-            view.of_kernel(word, j, columns)
-            for bank, view in zip(self._banks, self._names, strict=True)
-            for word, j in zip(words_of(bank), bank.features, strict=True)
-        )
+        each = zip(self._banks, self._names, strict=True)
+        return tuple(name for bank, view in each for name in view.of_kernels(bank, columns))
 
     def _of(
         self, banks: Sequence[Bank], used: Sequence[int], groups: GroupLists | None

@@ -15,13 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.errors import InputError, hint
+from mklbench.errors import InputError, first_line, hint
 from mklbench.kernels.banks.concatenated import ColumnBank, ConcatenatedBank, ViewNames
-from mklbench.kernels.builders.forms import (
-    builder_from,
-    checked_bank,
-    shown,
-)
+from mklbench.kernels.builders.forms import builder_from, checked_bank, shown
 from mklbench.kernels.builders.named import KernelBuilder
 from mklbench.kernels.contract import Builder, Memory, Shape, builder_of, memory_of
 from mklbench.kernels.samples import (
@@ -301,8 +297,7 @@ class _FittedView:
         self.entry = entry
         self._positions: tuple[int, ...] = ()
         if not entry.takes_rows:
-            columns = slice(None) if entry.columns is None else entry.columns
-            self._positions = _positions(columns, X, entry.called)
+            self._positions = _positions(entry.columns, X, entry.called)
         part = self._part(X)
         labels = names_of_columns(part)
         if entry.transformer is not None:
@@ -434,8 +429,8 @@ def _positions(columns: Any, X: Any, view: str) -> tuple[int, ...]:
 
     Parameters
     ----------
-    columns : int, str, slice, sequence of these, mask or callable
-        A slice of names includes both its ends, as in pandas; a callable is called with `X`.
+    columns : int, str, slice, list of int or of str, mask, callable or None
+        As a ColumnTransformer takes them; a callable is called with `X`. All if None.
     X : array, sparse matrix, data frame or Views
         Training samples.
     view : str
@@ -446,40 +441,33 @@ def _positions(columns: Any, X: Any, view: str) -> tuple[int, ...]:
     InputError
         If a column does not exist, or none is chosen.
     """
-    if callable(columns):
-        columns = columns(X)
+    from sklearn.compose import ColumnTransformer  # of those who choose columns
+
     names = X.names if isinstance(X, Views) else names_of_columns(X)
     n = len(X.parts) if isinstance(X, Views) else np.shape(X)[1]
+    if columns is None:
+        return tuple(range(n))
+    numbered: Any = np.arange(n)[None]
+    if names is not None:
+        import pandas as pd
 
-    def position(column: Any) -> Any:
-        if not isinstance(column, str):
-            return column
-        found = [j for j, name in enumerate(names or ()) if name == column]
-        if len(found) == 1:
-            return found[0]
-        problem, remedy = f"X has {len(found)} times", "give positions, or rename the columns"
-        if names is None:
-            problem = "but X has no names of columns"
-            remedy = "give positions, or samples as a pandas DataFrame"
-        elif not found:
-            problem, remedy = "which X has not", hint(column, names)
-        raise InputError(f"{view} has the column {column!r}, {problem}: {remedy}.")
-
-    if isinstance(columns, slice):
-        last = position(columns.stop)
-        stop = last + 1 if isinstance(columns.stop, str) else last
-        chosen: Any = slice(position(columns.start), stop, columns.step)
-    else:
-        given = columns.tolist() if hasattr(columns, "tolist") else columns
-        several = isinstance(given, (list, tuple, range, set, frozenset))
-        chosen = [position(each) for each in (given if several else [given])]
+        numbered = pd.DataFrame(numbered, columns=list(map(str, names)))
+    given = columns(X) if callable(columns) else columns
+    given = given.tolist() if hasattr(given, "tolist") else given
+    given = [given] if _is_scalar(given) else given
     try:
-        found = np.arange(n)[chosen] if chosen != [] else np.arange(0)
-    except (IndexError, TypeError, ValueError) as error:
+        chosen = ColumnTransformer([("chosen", "passthrough", given)]).fit_transform(numbered)
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        for column in given if names and isinstance(given, list) else ():
+            if isinstance(column, str) and column not in names:
+                raise InputError(
+                    f"{view} has the column {column!r}, which X has not: {hint(column, names)}."
+                ) from error
         raise InputError(
-            f"{view} has columns={columns!r}, and X has {n} of them: give positions from 0 to "
-            f"{n - 1}, names, a slice, a mask with a truth value a column, or a function."
+            f"{view} has columns={columns!r}, of which scikit-learn says {first_line(error)!r}: "
+            "give positions, names of a DataFrame, a slice, a mask or a function."
         ) from error
+    found = np.asarray(chosen).ravel()
     if not len(found):
         raise InputError(f"{view} has no columns: leave it out, or choose columns of X.")
     return tuple(found.tolist())
