@@ -443,7 +443,7 @@ def _positions(columns: Any, X: Any, view: str) -> tuple[int, ...]:
     """
     from sklearn.compose import ColumnTransformer  # of those who choose columns
 
-    names = X.names if isinstance(X, Views) else names_of_columns(X)
+    names: Any = X.names if isinstance(X, Views) else names_of_columns(X)
     n = len(X.parts) if isinstance(X, Views) else np.shape(X)[1]
     if columns is None:
         return tuple(range(n))
