@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from mklbench import MKL, kernels, memory
 from mklbench.algorithms import gmkl, ikl, mkl, qnpkl
 from mklbench.cli import main
-from mklbench.data import load
 from mklbench.errors import InputError
 from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.run_checks import bytes_of_step, check_run
@@ -221,14 +220,3 @@ class TestRuns:
         assert other.status == "done"
         assert present(failed.error).startswith("MemoryError: Unable to allocate 256. PiB")
         assert "MemoryError" in present(failed.traceback)
-
-
-class TestData:
-    def test_generated_rows_have_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("MKLBENCH_MEMORY", "1GiB")
-        with pytest.raises(InputError) as refused:
-            load({"name": "big", "generator": "twonorm", "n_samples": 5_000_000})
-        assert str(refused.value) == (
-            "data.n_samples=5000000 needs about 3.28 GiB, and 1 GiB are free: ask for at most "
-            "1500000 rows."
-        )

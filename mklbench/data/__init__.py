@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from mklbench.data.catalogue import is_at_hand
 from mklbench.data.dataset import Dataset
-from mklbench.data.editions import open_editions, registered_digest, settle
 from mklbench.data.loading import load
+from mklbench.data.sources import open_editions, registered_digest, settle
 
 __all__ = [
     "Dataset",

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mklbench.data import sources
-from mklbench.data.editions import in_edition, settle
 from mklbench.data.files import AbsentError, keep, read
 from mklbench.data.images import descriptors_path
 from mklbench.data.loading import from_bytes, from_generator
@@ -101,10 +100,10 @@ def is_at_hand(config: Mapping[str, Any]) -> bool:
     InputError
         The configuration has a mistake, or the mirror does not exist.
     """
-    parsed = parse_config(settle(config))
+    parsed = parse_config(sources.settle(config))
     if isinstance(parsed, GeneratedConfig):
         return True
-    edition = in_edition(parsed, parsed.edition)
+    edition = sources.in_edition(parsed, parsed.edition)
     place = sources.first_place(edition)
     if place is None or place.remote or place.layout.format != "images":
         return place is not None and not place.remote
@@ -183,8 +182,8 @@ def verify(config: Mapping[str, Any]) -> list[Verified]:
 def _editions(config: FileConfig) -> list[FileConfig]:
     """The set in each edition among which the configuration leaves the choice, or in its own."""
     if config.edition == "auto":
-        return [in_edition(config, "official"), in_edition(config, "pooled")]
-    return [in_edition(config, config.edition)]
+        return [sources.in_edition(config, "official"), sources.in_edition(config, "pooled")]
+    return [sources.in_edition(config, config.edition)]
 
 
 def _verified(config: FileConfig, place: sources.Place) -> Verified:
@@ -210,8 +209,8 @@ def _row(config: Mapping[str, Any]) -> dict[str, Any]:
         dataset = from_generator(parsed)
         (n, d), classes, where = dataset.X.shape, dataset.class_counts, "generated"
     else:
-        edition = settle(config).get("edition", "pooled")
-        place = sources.first_place(in_edition(parsed, edition))
+        edition = sources.settle(config).get("edition", "pooled")
+        place = sources.first_place(sources.in_edition(parsed, edition))
         kind = "nowhere" if place is None else place.kind
         where = {"cache": "cached", "path": "your file"}.get(kind, kind)
         if (expected := parsed.expected) is None:

@@ -16,7 +16,6 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench import memory
 from mklbench.errors import InputError, unknown
 
 Sample = tuple[NDArray[np.float64], NDArray[np.int64] | NDArray[np.float64]]
@@ -161,10 +160,6 @@ GENERATORS: dict[str, Callable[..., Sample]] = {
     "arm": arm,
     "sparsenorm": sparsenorm,
 }
-# Numbers that there are at once while a row is drawn, as measured: at most so many of a definition
-# with a fixed number of features, and three a feature of the others.
-_NUMBERS_A_ROW = 88
-
 # The options that a definition has of its own.
 OPTIONS = {"sparsenorm": ("dimension", "informative_percent")}
 
@@ -193,8 +188,7 @@ def generate(
     Raises
     ------
     InputError
-        The name is not known, an option is not one of its own or is missing, so few rows were asked
-        for that only one class came up, or more than there is memory for.
+        The name is not known, or an option is not one of its own or is missing.
     """
     if name not in GENERATORS:
         raise unknown("data.generator", name, GENERATORS)
@@ -202,12 +196,6 @@ def generate(
         raise InputError(
             f"data.generator={name} takes the options {list(OPTIONS.get(name, ()))}, and has "
             f"{list(options)}."
-        )
-    numbers_a_row = 3 * options["dimension"] if "dimension" in options else _NUMBERS_A_ROW
-    short = memory.shortage(lambda n: 8.0 * n * numbers_a_row, n_samples)
-    if short is not None:
-        raise InputError(
-            f"data.n_samples={n_samples} needs {short}: ask for at most {short.fitting} rows."
         )
     text = " ".join([f"{name} {seed}", *(f"{key}={options[key]}" for key in sorted(options))])
     mixed = int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")

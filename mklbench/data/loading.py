@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from mklbench.data import preprocessing, sources
 from mklbench.data.arrays import parse_mat, parse_npy, parse_npz, parse_svmlight
 from mklbench.data.dataset import Dataset, View, content_digest, splits_digest
-from mklbench.data.editions import in_edition, settle
 from mklbench.data.files import keep_or_warn, unpack
 from mklbench.data.generate import generate
 from mklbench.data.images import described, parse_images
@@ -64,10 +63,10 @@ def load(config: Mapping[str, Any]) -> Dataset:
     DataError
         The data cannot be had, read or verified; the message lists what was tried.
     """
-    parsed = parse_config(settle(config))
+    parsed = parse_config(sources.settle(config))
     if isinstance(parsed, GeneratedConfig):
         return with_choices(from_generator(parsed), parsed)
-    edition = in_edition(parsed, parsed.edition)
+    edition = sources.in_edition(parsed, parsed.edition)
     place, contents, dataset = sources.resolve(edition, partial(from_bytes, edition))
     if place.remote:
         for content, path in zip(contents, place.cache_paths, strict=True):

@@ -51,7 +51,7 @@ class Scaling:
         InputError
             X has a value that is beyond the range of doubles once it is scaled.
         """
-        with np.errstate(over="ignore"):  # judged just below
+        with np.errstate(all="ignore"):  # judged just below
             scaled = (X - self.shift) / self.divisor
         if not np.isfinite(scaled).all():
             raise InputError(
@@ -77,26 +77,20 @@ def fit_scaling(name: str, X_train: NDArray[np.float64]) -> Scaling:
     if name == "none":
         return Scaling(np.zeros(len(lowest)), np.ones(len(lowest)))
     if name in ("standard", "sample"):
-        # Scaled by powers of two, which changes no digit, so that no square overflows or vanishes.
-        exponents = np.frexp(np.maximum(-lowest, highest))[1]
-        scaled = np.ldexp(X_train, -exponents)
-        shift = np.ldexp(scaled.mean(axis=0), exponents)
-        divisor = np.ldexp(
-            scaled.std(axis=0, ddof=int(name == "sample" and len(scaled) > 1)), exponents
-        )
+        shift = X_train.mean(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            divisor = X_train.std(axis=0, ddof=int(name == "sample" and len(X_train) > 1))
     elif name == "unit":
         shift = lowest
-        with np.errstate(over="ignore"):  # a range beyond doubles is found where it is scaled
-            divisor = np.minimum(highest - lowest, np.finfo(float).max)
+        with np.errstate(over="ignore"):
+            divisor = highest - lowest
     else:
         shift = lowest / 2 + highest / 2
         divisor = np.maximum(highest - shift, shift - lowest)  # never a rounding beyond 1
-    # A spread that vanishes in floating point counts as none. The mean and the deviation of a
-    # constant are not used: summing it up may round.
-    constant = (lowest == highest) | (divisor == 0.0)
-    shift = np.where(constant, lowest, shift)
-    divisor = np.where(constant, np.inf, divisor)
-    return Scaling(shift, divisor)
+    divisor[np.isinf(divisor)] = 0.0  # beyond doubles, which is found where it is scaled
+    # The mean and the deviation of a constant are not used: summing it up may round.
+    constant = lowest == highest
+    return Scaling(np.where(constant, lowest, shift), np.where(constant, np.inf, divisor))
 
 
 def imputed(

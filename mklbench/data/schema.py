@@ -127,9 +127,6 @@ FileFormat = Literal[
 Edition = Literal["auto", "official", "pooled"]
 Task = Literal["classification", "regression"]
 
-# Rows of a generated set: of 20 and more numbers, as many as a file may hold.
-_MOST_DRAWN = 5_000_000
-
 
 @dataclass(frozen=True)
 class Layout:
@@ -387,7 +384,7 @@ class FileConfig(DataConfig):
         The file with the official splits, if the set has one.
     edition : Edition
         "official" reads that file, "pooled" the sources; "auto" leaves it to
-        `mklbench.data.editions`.
+        `mklbench.data.sources.settle`.
     folder : str
         Of the files in the cache; empty: the name of the set.
     sha256 : str or None
@@ -431,9 +428,9 @@ class GeneratedConfig(DataConfig):
     """
 
     generator: str = ""
-    n_samples: Annotated[int, Whole(2, _MOST_DRAWN)] = field(kw_only=True)
+    n_samples: Annotated[int, Whole(2, 1_000_000)] = field(kw_only=True)
     seed: FromZero = 0
-    dimension: Annotated[int, Whole(1, 10_000)] | None = None
+    dimension: Annotated[int, Whole(1, 1_000)] | None = None
     informative_percent: Annotated[int, Whole(1, 100)] | None = None
 
     @property
