@@ -161,7 +161,8 @@ def _means(
     """Return the mean of each column on a row; None unless all are done and can be compared."""
     places = [(row.name, name, ranking.protocol) for name in columns]
     samples = compared_means(report.slots, places, METRICS[ranking.metric])
-    return None if samples is None else [sample.mean for sample in samples]
+    # Without the last digits, which would turn a tie into a difference.
+    return None if samples is None else [round(sample.mean, 9) for sample in samples]
 
 
 def _about(report: Report, ranking: Ranking, found: Ranks) -> str:
