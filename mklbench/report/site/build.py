@@ -16,12 +16,11 @@ from mklbench.errors import missing
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.agreement import n_matching
 from mklbench.report.layout.page import claimed
-from mklbench.report.results import recorded_figures, write_figures
-from mklbench.report.site.collected import Collected, collect, compare
+from mklbench.report.results import Collected, collect, recorded_figures, write_figures
 from mklbench.report.site.content import Runs, content, run_command
 from mklbench.report.site.papers import KINDS, paper_pages
 
-SCRIPTS = ("page.js", "tables.js", "explore.js", "advise.js", "plots.js")
+SCRIPTS = ("page.js", "tables.js", "explore.js", "plots.js")
 
 
 def build(
@@ -34,7 +33,7 @@ def build(
     Parameters
     ----------
     store : Store or None, default=None
-        The reader's own results, which are laid beside the recorded ones.
+        The reader's own results, whose runs stand among the recorded ones.
     config_dir : str or None, default=None
         A directory of the reader's own configs, with tables of their own in ``table/``.
     say : callable, optional
@@ -45,7 +44,7 @@ def build(
     with tempfile.TemporaryDirectory() as directory:
         figures = _figures(collected, Path(directory))
         say("comparing methods and arranging the page")
-        return _page(collected, figures, store, config_dir)
+        return _page(collected, figures, store)
 
 
 def _figures(collected: Sequence[Collected], directory: Path) -> dict[str, dict[str, Path]]:
@@ -62,13 +61,11 @@ def _page(
     collected: Sequence[Collected],
     figures: Mapping[str, Mapping[str, Path]],
     store: Store | None,
-    config_dir: str | None,
 ) -> tuple[str, list[str]]:
     runs, numbers = Runs(), list[dict[str, Any]]()
     papers = paper_pages(collected, runs, numbers, figures)
-    known = content(collected, runs, numbers, store, config_dir)
+    known = content(collected, runs, numbers, store)
     script, asked = _library()
-    compared = list(compare(collected)) if store is not None else []
     html = (
         _environment()
         .get_template("report.html.j2")
@@ -83,9 +80,6 @@ def _page(
             run_command=run_command,
             kinds=[*KINDS.values()],
             store=None if store is None else str(store.path),
-            compared=compared,
-            n_moved=sum(one["moved"] for one in compared),
-            n_loose=sum(len(table["places"]) for table in known["tables"] if not table["name"]),
             library=packed(script) if script else "",
             asked=asked,
             data=packed_json(known),
@@ -98,7 +92,7 @@ def _page(
 
 def packed(text: str) -> str:
     """Return a text deflated, in base 64, as it may stand inside a script; ``page.js`` unpacks."""
-    return base64.b64encode(zlib.compress(text.encode())).decode()
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 def packed_json(content: object) -> str:
