@@ -6,11 +6,10 @@ said. Of two that would do none is taken: the sentence names both.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +31,7 @@ _INPUTS = ("x", "data", "features", "fea", "inputs")
 _XY = re.compile(r"(x|y)_?(train|val\w*|test)|(train|val\w*|test)[_.]?(x|y)")
 # An array, or the first letters of its texts, as in station[:8].
 _PREFIX = re.compile(r"(.*?)(?:\[:(\d+)\])?")
+_KIND = "a file of NumPy's"
 _Arrays = Mapping[str, Any]
 
 
@@ -56,7 +56,7 @@ def parse_npz(content: bytes, layout: Layout, place: str) -> Table:
         It is no such archive, an array is absent or not sound, or a split is not.
     """
     arrays = read_npz(content, place)
-    if {"indptr", "shape"} <= set(arrays) or {"row", "col", "shape"} <= set(arrays):
+    if {"format", "shape"} <= set(arrays):
         from scipy.sparse import load_npz
 
         return _of_matrix(load_npz(io.BytesIO(content)).toarray(), layout, place)
@@ -85,23 +85,8 @@ def read_npz(content: bytes, place: str) -> dict[str, NDArray[Any]]:
     DataError
         It is no such archive, or holds an array of objects.
     """
-    with _reading(place), np.load(io.BytesIO(content), allow_pickle=False) as archive:
+    with reading(_KIND, place), np.load(io.BytesIO(content), allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}
-
-
-@contextlib.contextmanager
-def _reading(place: str) -> Iterator[None]:
-    """Name a file that NumPy cannot read, and how arrays of objects are saved."""
-    with reading("a file of NumPy's", place):
-        try:
-            yield
-        except ValueError as error:
-            if "Object arrays" not in str(error):
-                raise
-            raise DataError(
-                f"{place} has an array of objects, which only Python's pickle reads: save it as "
-                "text or numbers, as in np.savez(file, y=y.astype(str))."
-            ) from error
 
 
 def parse_npy(content: bytes, layout: Layout, place: str) -> Table:
@@ -114,7 +99,7 @@ def parse_npy(content: bytes, layout: Layout, place: str) -> Table:
     DataError
         It is damaged, no matrix, or as `mklbench.data.own.Body.table`.
     """
-    with _reading(place):
+    with reading(_KIND, place):
         matrix = np.load(io.BytesIO(content), allow_pickle=False)
     return _of_matrix(matrix, layout, place)
 

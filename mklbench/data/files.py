@@ -5,7 +5,6 @@ What fails is said in a few words. Into the cache go whole files or nothing.
 
 from __future__ import annotations
 
-import bz2
 import contextlib
 import gzip
 import logging
@@ -29,7 +28,6 @@ TIMEOUT_VARIABLE = "MKLBENCH_TIMEOUT"
 _UNPACK: dict[bytes, Callable[[bytes], bytes]] = {
     b"\x1f\x8b": gzip.decompress,
     b"\xfd7zXZ\x00": lzma.decompress,
-    b"BZh": bz2.decompress,
 }
 
 
@@ -87,7 +85,7 @@ def _fetch(url: str) -> bytes:
 
 
 def unpack(content: bytes, place: str) -> bytes:
-    """Unpack what gzip, xz or bzip2 packed; anything else is returned as it is.
+    """Unpack what gzip or xz packed; anything else is returned as it is.
 
     Raises
     ------

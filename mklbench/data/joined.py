@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.data.numbers import decimal_of, numbers_of, plain_number
-from mklbench.data.own import UNNAMED, Body, Table, missing_in
+from mklbench.data.numbers import plain_number
+from mklbench.data.own import UNNAMED, Body, Table
 from mklbench.data.schema import Layout
 from mklbench.data.tables import Cells, text_of
 from mklbench.errors import DataError
@@ -43,12 +43,6 @@ def joined_table(files: Sequence[Cells], names: Sequence[str], layout: Layout, p
             f"{place} are several files: set data.label to the name of the column of the labels."
         )
     bodies = [Body(cells, layout, f"{place}, file {k}") for k, cells in enumerate(files, 1)]
-    headers = [set(body.header or ()) for body in bodies]
-    if headers[0] and all(header == headers[0] for header in headers):
-        raise DataError(
-            f"{place} have the same columns, so that they seem to be parts of one table: put them "
-            "under each other in one file, and name the rows of each part with split=file."
-        )
     keys = _keys(bodies, place)
     rows = [
         {text_of(cell): row for row, cell in enumerate(body.columns[key])}
@@ -130,17 +124,10 @@ def _names(body: Body, column: int) -> set[str]:
 
 
 def _columns(body: Body, key: int, view: str) -> dict[str, NDArray[Any]]:
-    """Return the columns of a file by name, without its key, with numbers as such."""
-    layout, found = body.layout, {}
-    columns = [(body.describe(c), body.columns[c]) for c in range(body.n_own)]
-    decimal = decimal_of(columns, layout.decimal, body.place)
-    for column, (described, cells) in enumerate(columns):
-        if column == key:
-            continue
-        if cells.dtype == object and decimal == "comma":
-            numbers = numbers_of(cells, decimal)
-            if not np.isnan(numbers[~missing_in(cells, layout)]).any():
-                cells = numbers
+    """Return the columns of a file by name, without its key."""
+    found: dict[str, NDArray[Any]] = {}
+    for column in range(body.n_own):
         name = body.header[column] if body.header else f"{view}{column + 1}"
-        found[described if name in found else name] = cells
+        if column != key:
+            found[body.describe(column) if name in found else name] = body.columns[column]
     return found

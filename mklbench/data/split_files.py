@@ -2,15 +2,14 @@
 
 JSON is a list of ``{"train": [...], "test": [...]}``, with "validation" where there is such a part.
 NumPy's npz and MATLAB's mat have an array a part: train_1, test_1, train_2, ..., or trn1, val1,
-tst1. A fold number a row, as a list of JSON, an .npy file, the only column of a text or one called
-fold, or an array called so, is the fold in which the row is tested on; below 0 it is in none.
+tst1. A fold number a row, as a list of JSON, or the only column of a text or one called fold, is
+the fold in which the row is tested on; below 0 it is in none.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import io
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -25,17 +24,14 @@ from mklbench.data.files import read_file, unpack
 from mklbench.data.numbers import is_number
 from mklbench.data.schema import Layout
 from mklbench.data.splits import Rows
-from mklbench.data.tables import detected, read_text, reading
+from mklbench.data.tables import detected, read_text
 from mklbench.errors import DataError, InputError
 
 FirstRow = Literal["auto"] | int
 
 _PARTS = ("train", "validation", "test")
-# Arrays of the rows of a part of a split, as train_1, trn1, trainIdx, val1, ...
-_ARRAY = re.compile(
-    r"(?:idx_?)?(?P<part>trn?|train(?:ing)?|val(?:id(?:ation)?)?|tst|te(?:st)?)"
-    r"(?:_?(?:idx|ind|index|indices|rows?))?_?(?P<number>\d*)|folds?"
-)
+# Arrays of the rows of a part of a split.
+_ARRAY = re.compile(r"(train|trn|val|validation|test|tst)_?(\d+)")
 _PART_OF = {"tr": "train", "va": "validation", "ts": "test", "te": "test"}
 _REMEDY = (
     'give JSON such as [{"train": [0, 1], "test": [2]}], arrays train_1, test_1, train_2, ..., or '
@@ -199,15 +195,12 @@ def _split(parts: Mapping[str, Any], first_row: int, place: str) -> FixedSplit:
 def _parsed(content: bytes, kind: str, place: str) -> list[Any]:
     """Return the parts of each split as the file numbers their rows, or the fold of each row."""
     if kind in ("mat", "npz"):
-        found = _of_arrays((read_mat if kind == "mat" else read_npz)(content, place), place)
+        found = _of_arrays((read_mat if kind == "mat" else read_npz)(content, place))
     elif content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{"):
         try:
             found = json.loads(content)
         except (ValueError, RecursionError) as error:
             raise DataError(f"cannot be read as JSON ({error})") from error
-    elif kind == "npy":
-        with reading("an array of folds", place):
-            found = np.load(io.BytesIO(content), allow_pickle=False).ravel().tolist()
     else:
         columns = read_text(content, Layout(own=True, delimiter="auto"), place).columns
         named = [c for c in columns if len(columns) == 1 or c[0].lower() == "fold"]
@@ -217,20 +210,13 @@ def _parsed(content: bytes, kind: str, place: str) -> list[Any]:
     return found if isinstance(found, list) else [found]
 
 
-def _of_arrays(arrays: Mapping[str, Any], place: str) -> list[Any]:
-    """Return the splits of arrays that are called by their parts and numbers, or a fold's array."""
+def _of_arrays(arrays: Mapping[str, Any]) -> list[Any]:
+    """Return the splits of arrays that are called by their parts and numbers."""
     found: dict[int, dict[str, Any]] = {}
     for name, array in arrays.items():
-        named = _ARRAY.fullmatch(name.lower())
-        if named is None or not (named["number"] or name.lower().startswith("fold")):
-            continue
-        rows = np.ravel(array).tolist()
-        if named["part"] is None:
-            return rows
-        part, of_split = _PART_OF[named["part"][:2]], found.setdefault(int(named["number"]), {})
-        if part in of_split:
-            raise DataError(f"has two arrays for the {part} part of a split, as {name}")
-        of_split[part] = rows
+        if named := _ARRAY.fullmatch(name.lower()):
+            of_split = found.setdefault(int(named[2]), {})
+            of_split[_PART_OF[named[1][:2]]] = np.ravel(array).tolist()
     return [found[number] for number in sorted(found)]
 
 

@@ -119,9 +119,8 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
     """
     lines = _decoded(content, place).split("\n")
     filled = [k for k in range(layout.skip_lines, len(lines)) if lines[k].strip()]
-    comment = ""  # the last above the table
     while layout.own and filled and lines[filled[0]].startswith("#"):
-        comment = lines[filled.pop(0)].lstrip("# ")
+        filled.pop(0)
     if not filled:
         raise DataError(f"{place} holds no rows of data.")
     delimiter, start = layout.delimiter, filled[0]
@@ -145,7 +144,7 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
     width = len(rows[-1]) - 1
     if width and "" in (rows[0][width:] or [""]) and all(row[-1] == "" for row in rows[1:]):
         rows = [row[:width] for row in rows]  # behind a delimiter at the end of each line
-    names = None
+    names = []
     if len(rows) > 1 and {len(row) for row in rows[1:]} == {len(rows[0]) + 1}:
         # R writes the names of the columns without one for the names of the rows.
         names, rows, numbers = rows[0], rows[1:], numbers[1:]
@@ -155,14 +154,9 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
             f"{place} has a single column when split at data.delimiter={delimiter!r}: correct it."
         )
     columns = [np.array(column, dtype=object) for column in zip(*rows, strict=True)]
-    if names is not None:
+    if names:
         return Cells(columns[1:], names, {"row names": columns[0]}, numbers)
-    if comment and layout.header == "auto" and any(map(is_number, rows[0])):
-        # NumPy writes the names of the columns as a comment.
-        called = [cell.strip() for cell in next(_reader([comment], delimiter))]
-        if len(called) == len(rows[0]) and not any(map(is_number, called)):
-            names = called
-    return Cells(columns, names, lines=numbers)
+    return Cells(columns, lines=numbers)
 
 
 def _reader(lines: Sequence[str], delimiter: str) -> Any:

@@ -440,12 +440,11 @@ def test_text_of_other_programs(tmp_path: Path) -> None:
     )
     body = "".join(f"{a},{b},{y}\n" for a, b, y in rows)
     with_comments = f"# of May\na,b,sick\n{body}# seen by all of us\n"
-    of_numpy = f"# of May\n# a,b,sick\n{body}"
     of_weka = (
         "% made\n@relation x\n@attribute a numeric\n@attribute b real\n@attribute sick {yes,no}\n"
         f"@data\n{body}"
     )
-    for text in (of_r, with_comments, of_numpy, of_weka, with_comments.replace(",", "  \t ")):
+    for text in (of_r, with_comments, of_weka, with_comments.replace(",", "  \t ")):
         dataset = read(csv(tmp_path, text))
         assert dataset.feature_names == ("a", "b")
         assert_array_equal(dataset.X, X[:, :2])
@@ -499,8 +498,6 @@ class TestSeveralFiles:
         config |= {"path": [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]}
         with pytest.raises(InputError, match="are several files: set data"):
             load(config)
-        with pytest.raises(InputError, match="have the same columns, so that they seem to be"):
-            load(config | {"label": "sick"})
 
     def joined(self, tmp_path: Path, one: pd.DataFrame, two: pd.DataFrame) -> str:
         one.to_csv(tmp_path / "one.csv", index=False)
