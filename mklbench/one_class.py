@@ -27,7 +27,6 @@ How it is solved, to a certified gap in a handful of SVM calls, is in
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,7 +39,7 @@ from mklbench.optim.simplex_search import Search
 from mklbench.optim.svm_dual import InnerSVM
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_sample_weight, check_tolerance
+from mklbench.validation import check_count, check_number, check_sample_weight, check_tolerance
 
 VERSION = 1
 OPTIONS_FIRST = True
@@ -101,8 +100,7 @@ def solve(
     """
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
-    if not isinstance(nu, Real) or isinstance(nu, bool) or not 0.0 < nu < 1.0:
-        raise InputError(f"nu={nu!r} is not accepted: it must be a number in (0, 1).")
+    nu = check_number("nu", nu, 0.0, 1.0, "a number in (0, 1)", open_below=True, open_above=True)
     bank = check_bank("one_class", bank)
     n = bank.n_samples
     if sample_weight is None:

@@ -82,9 +82,30 @@ def check_flag(name: str, value: bool) -> bool:
     return bool(value)
 
 
+def check_number(
+    name: str,
+    value: float,
+    low: float,
+    high: float,
+    kind: str,
+    open_below: bool = False,
+    open_above: bool = False,
+) -> float:
+    """Return `value` as a float if it is a number from `low` to `high`, which `kind` says."""
+    try:
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        number = float(value) if is_number else math.nan
+    except OverflowError:  # an integer of more than 308 digits
+        number = math.nan
+    at_an_end = (open_below and number == low) or (open_above and number == high)
+    if not low <= number <= high or at_an_end:
+        raise InputError(f"{name}={value!r} is not accepted: it must be {kind}.")
+    return number
+
+
 def check_positive(name: str, value: float) -> float:
     """Return `value` as a float if it is a finite number > 0."""
-    return _checked(name, value, 0.0, math.inf, "a finite number > 0", open_below=True)
+    return check_number(name, value, 0.0, math.inf, "a finite number > 0", True, True)
 
 
 def check_tolerance(name: str, value: float) -> float:
@@ -99,25 +120,12 @@ def check_positive_or_none(name: str, value: float | None) -> float | None:
 
 def check_not_negative(name: str, value: float) -> float:
     """Return `value` as a float if it is a finite number >= 0."""
-    return _checked(name, value, 0.0, math.inf, "a finite number >= 0")
+    return check_number(name, value, 0.0, math.inf, "a finite number >= 0", open_above=True)
 
 
 def check_share(name: str, value: float) -> float:
     """Return `value` as a float if it is a number from 0 to 1."""
-    return _checked(name, value, 0.0, 1.0, "a number from 0 to 1")
-
-
-def _checked(
-    name: str, value: object, low: float, high: float, kind: str, open_below: bool = False
-) -> float:
-    try:
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        number = float(value) if is_number else math.nan  # type: ignore[arg-type]
-    except OverflowError:  # an integer of more than 308 digits
-        number = math.inf
-    if not (math.isfinite(number) and low <= number <= high) or (open_below and number == low):
-        raise InputError(f"{name}={value!r} is not accepted: it must be {kind}.")
-    return number
+    return check_number(name, value, 0.0, 1.0, "a number from 0 to 1")
 
 
 def check_not_empty(name: str, values: Sequence[_T]) -> Sequence[_T]:

@@ -5,10 +5,10 @@ from numpy.typing import ArrayLike
 
 from mklbench.algorithms import svm
 from mklbench.kernels import Bank
-from mklbench.libsvm import check_svm_options
+from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import balanced, check_bank
 from mklbench.solution import Solution
-from mklbench.validation import check_labels, check_not_negative
+from mklbench.validation import check_not_negative
 
 VERSION = 1
 OPTIONS_FIRST = True
@@ -34,8 +34,7 @@ def solve(
         LIBSVM's stopping tolerance.
     """
     check_not_negative("power", power)
-    check_svm_options(C, svm_tol, None)
-    labels = check_labels(y)
+    labels = Problem.of(y, C, svm_tol=svm_tol).y
     check_bank("mine", bank, len(labels))
     # ||mean of one class - mean of the other||^2 in the space of each kernel, in units of its trace
     distances = np.maximum(bank.quadratic_forms(balanced(labels)), 0.0) / bank.traces()

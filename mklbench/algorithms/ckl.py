@@ -23,19 +23,17 @@ MKL with sum_m d_m^p <= 1, p = rho (Kloft et al. 2011).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective, alternate, check_bank
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive_or_none, check_tolerance
+from mklbench.validation import check_count, check_number, check_positive_or_none, check_tolerance
 
 VERSION = 2
 
@@ -105,21 +103,15 @@ def solve(
         If an argument has the wrong type, shape or range, q is not in [1/2, 1), or the groups are
         no partition.
     """
-    _check_q(q)
+    q = check_number(
+        "q", q, 0.5, 1.0, "at least 1/2 and below 1, for q >= 1 take vskl", open_above=True
+    )
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_positive_or_none("objective_tol", objective_tol)
     check_grouping(groups)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     bank = check_bank("ckl", bank, len(problem.y))
-    penalty = MixedNorm(groups_of(bank, groups), float(q))
+    penalty = MixedNorm(groups_of(bank, groups), q)
     start = penalty.best_weights(1.0 / penalty.groups.spread(penalty.groups.sizes.astype(float)))
     return alternate(Objective(bank, problem), penalty, start, tol, objective_tol, max_iter)
-
-
-def _check_q(q: float) -> None:
-    if not isinstance(q, Real) or isinstance(q, bool) or not 0.5 <= q < 1:
-        raise InputError(
-            f"q={q!r} is not accepted: CKL is for 1/2 <= q < 1, below which it is not convex; for "
-            "q >= 1 take vskl."
-        )

@@ -27,14 +27,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from numbers import Real
 from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import iterations
-from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVMSolution
 from mklbench.optim import joint_method, joint_search, svm_dual
@@ -44,7 +42,7 @@ from mklbench.optim.svm_value import Objective, Point, alternate, check_bank
 from mklbench.optim.weight_sets import ElasticBox, Given
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_tolerance
+from mklbench.validation import check_choice, check_count, check_number, check_tolerance
 
 VERSION = 2
 
@@ -112,14 +110,12 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
-    if not isinstance(mix, Real) or isinstance(mix, bool) or not 0.0 < mix <= 1.0:
-        raise InputError(f"mix={mix!r} is not accepted: it must be a number in (0, 1].")
+    mix = check_number("mix", mix, 0.0, 1.0, "a number in (0, 1]", open_below=True)
     check_choice("method", method, METHODS)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     bank = check_bank("elastic_net", bank, len(problem.y))
-    mix = float(mix)
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
         where = ElasticBox(bank.n_kernels, mix) if mix < 1.0 else Given(np.ones(bank.n_kernels))

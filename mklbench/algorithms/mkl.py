@@ -22,12 +22,10 @@ in turn (`mklbench.optim.svm_value`), or all is found together by the joint meth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
 from mklbench.optim import joint_method, joint_search
@@ -39,7 +37,7 @@ from mklbench.optim.svm_value import Objective, alternate, check_bank, start_wei
 from mklbench.optim.weight_sets import Ball, Given, WeightSet, one_sum
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_tolerance
+from mklbench.validation import check_choice, check_count, check_number, check_tolerance
 
 VERSION = 1
 
@@ -118,7 +116,7 @@ def solve(
         If an argument has the wrong type, shape or range.
     """
     check_choice("method", method, METHODS)
-    norm = check_norm(p)
+    norm = 1.0 if p is None else check_number("p", p, 1.0, np.inf, "a number >= 1, inf included")
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     problem = Problem.of(y, C, class_weight, sample_weight)
@@ -133,15 +131,6 @@ def solve(
     if norm > 1.0:
         return _in_a_ball(bank, problem, norm, tol, max_iter, start)
     return solve_master(bank, problem, tol=tol, start=start, max_iter=max_iter, falls_back=True)
-
-
-def check_norm(p: float | None) -> float:
-    """Return the p of an l_p norm as a float, 1 for None, if it is a number >= 1."""
-    if p is None:
-        return 1.0
-    if not isinstance(p, Real) or isinstance(p, bool) or not p >= 1.0:
-        raise InputError(f"p={p!r} is not accepted: it must be a number >= 1, inf included.")
-    return float(p)
 
 
 def solve_master(

@@ -301,9 +301,9 @@ class _Descent:
     def _is_identity(self, point: Point) -> bool:
         """Tell whether K is the identity to the SVM: all it can predict is the larger class."""
         machine = self.objective.machine
-        positive = machine.y > 0
+        upper, positive = machine.upper, machine.y > 0
         value = value_at_identity(
-            *((int(rows.sum()), machine.mean_bound(rows)) for rows in (positive, ~positive))
+            *((int(rows.sum()), float(upper[rows].mean())) for rows in (positive, ~positive))
         )
         is_near = abs(point.objective - value) <= _AT_IDENTITY * value
         return is_near and _off_diagonal(point.K) <= _AT_IDENTITY

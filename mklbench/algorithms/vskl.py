@@ -30,15 +30,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from numbers import Real
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import iterations
-from mklbench.certify import Bounds
-from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, Groups, check_grouping, groups_of
@@ -52,6 +50,7 @@ from mklbench.solution import Solution
 from mklbench.validation import (
     check_choice,
     check_count,
+    check_number,
     check_positive_or_none,
     check_tolerance,
 )
@@ -74,34 +73,27 @@ _MAX_ASCENTS = 50
 _NEGLIGIBLE = 1e-8
 
 
-@dataclass(frozen=True)
-class _Answer:
+class _Answer(NamedTuple):
     """What the oracle found at some lambda.
 
     Attributes
     ----------
     point : Point
         The SVM at the kernel weights lambda_jk / gamma_j.
-    forms : ndarray of shape (M,)
-        q_jk at its alpha.
     gamma : ndarray of shape (n,)
-        The best gamma for this alpha, up to the tolerance that of `point`.
+        The best gamma for its alpha, up to the tolerance that of `point`.
     objective : float
         f_lambda at this alpha and gamma: never below the lower bound.
-    ascents : int
-        Iterations of the block coordinate ascent.
-    bounds : Bounds
-        Of problem (D), at the numbers of `point`; `objective` is within.
+    gap : float
+        The relative gap of problem (D) at the numbers of `point`; `objective` is within.
     unfinished : bool
         Whether LIBSVM came to its limit of iterations, so that the numbers are those of no optimum.
     """
 
     point: Point
-    forms: Array
     gamma: Array
     objective: float
-    ascents: int
-    bounds: Bounds
+    gap: float
     unfinished: bool
 
 
@@ -175,7 +167,7 @@ def solve(
         If an argument has the wrong type, shape or range, q < 1, or the groups are no partition.
     """
     check_choice("method", method, METHODS)
-    check_q(q)
+    q = check_q(q)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     check_positive_or_none("step_size", step_size)
@@ -188,97 +180,86 @@ def solve(
         method = "libsvm"
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
-        where = Grouped(partition, float(q))
+        where = Grouped(partition, q)
         return joint_search.solve(factors, where, problem.loss, tol, max_iter)
     A = _STEP_SIZE * math.sqrt(len(partition)) if step_size is None else step_size
     rate = A * math.sqrt(math.log(partition.sizes.max()))
-    oracle = _Oracle(Objective(bank, problem), MixedNorm(partition, float(q)))
-    return _descend(oracle, rate, tol, objective_tol, max_iter)
+    penalty = MixedNorm(partition, q)
+    return _descend(Objective(bank, problem), penalty, rate, tol, objective_tol, max_iter)
 
 
 def _descend(
-    oracle: _Oracle, rate: float, tol: float, objective_tol: float | None, max_iter: int
+    objective: Objective,
+    penalty: MixedNorm,
+    rate: float,
+    tol: float,
+    objective_tol: float | None,
+    max_iter: int,
 ) -> Solution:
     """Algorithm 3, with the steps rate / (||dG/dlambda||_inf sqrt(t)).
 
     It ends where LIBSVM does not solve an SVM within its limit of iterations: each takes seconds
     to minutes then, and what it leaves is no subgradient.
     """
-    groups, history = oracle.groups, iterations.begin()
+    groups, history = penalty.groups, iterations.begin()
     logarithms = -np.log(groups.spread(groups.sizes.astype(float)))
-    answer = best = oracle.ask(np.exp(logarithms), oracle.uniform(), 1.0)
-    oracle.note(history, answer)
+    uniform = penalty.best_gamma(np.ones(len(groups)))
+    answer = best = _ask(objective, penalty, history, np.exp(logarithms), uniform, 1.0)
     ended = False
-    while (
-        best.bounds.relative_gap > tol
-        and len(history) <= max_iter
-        and not (ended or answer.unfinished)
-    ):
-        slopes = 0.5 * answer.forms / groups.spread(answer.gamma)
+    while best.gap > tol and len(history) <= max_iter and not (ended or answer.unfinished):
+        slopes = 0.5 * np.maximum(answer.point.forms, 0.0) / groups.spread(answer.gamma)
         steepest = float(slopes.max()) or 1.0
         logarithms = logarithms + rate / math.sqrt(len(history)) * slopes / steepest
         logarithms -= groups.spread(groups.maxima(logarithms))
-        before, accuracy = answer, max(tol, min(answer.bounds.relative_gap, 1.0))
-        answer = oracle.ask(_on_simplices(logarithms, groups), before.gamma, accuracy)
-        oracle.note(history, answer)
-        if answer.bounds.relative_gap < best.bounds.relative_gap:
+        before, accuracy = answer, max(tol, min(answer.gap, 1.0))
+        shares = _on_simplices(logarithms, groups)
+        answer = _ask(objective, penalty, history, shares, before.gamma, accuracy)
+        if answer.gap < best.gap:
             best = answer
         ended = settled(before.objective, answer.objective, objective_tol)
-    gap = best.bounds.relative_gap
-    converged = gap <= tol or ended
-    return oracle.objective.solution(
-        best.point, gap=gap, converged=converged, history=history, objective=best.objective
+    converged = best.gap <= tol or ended
+    return objective.solution(
+        best.point, gap=best.gap, converged=converged, history=history, objective=best.objective
     )
 
 
-class _Oracle:
-    """Algorithm 2: the maximum over alpha and gamma at given lambda, by block coordinate ascent."""
+def _ask(
+    objective: Objective,
+    penalty: MixedNorm,
+    history: History,
+    shares: Array,
+    gamma: Array,
+    accuracy: float,
+) -> _Answer:
+    """Algorithm 2: maximise f_lambda at lambda = `shares` (M,), starting from `gamma` (n,).
 
-    def __init__(self, objective: Objective, penalty: MixedNorm) -> None:
-        self.objective = objective
-        self.groups = penalty.groups
-        self._penalty = penalty
-
-    def uniform(self) -> Array:
-        """Return the gamma (n,) with equal entries and sum_j gamma_j^q* = 1."""
-        return self._penalty.best_gamma(np.ones(len(self.groups)))
-
-    def ask(self, shares: Array, gamma: Array, accuracy: float) -> _Answer:
-        """Maximise f_lambda at lambda = `shares` (M,), starting from `gamma` (n,).
-
-        The ascent ends where a new gamma would raise f_lambda by less than a tenth of `accuracy`,
-        in units of its value; LIBSVM is made as accurate.
-        """
-        ascents = 1
-        while True:
-            weights = shares / self.groups.spread(gamma)
-            point = self.objective.accurate(weights, _ORACLE_TOL * accuracy)
-            a = point.trained.dual_coef
-            unfinished = self.objective.machine.is_at_limit(point.outputs, a)
-            forms = np.maximum(point.forms, 0.0)
-            D = self.groups.sums(shares * forms)
-            improved = self._penalty.best_gamma(D)
-            increase = 0.5 * float((D / gamma - D / improved).sum())
-            enough = increase <= _ORACLE_TOL * accuracy * point.objective
-            if enough or unfinished or ascents == _MAX_ASCENTS:
-                break
-            gamma = improved
-            ascents += 1
-        objective = point.objective + increase
-        bounds = self.objective.bounds(point, self._penalty)
-        covering = replace(bounds, upper=max(bounds.upper, objective))
-        return _Answer(point, forms, improved, objective, ascents, covering, unfinished)
-
-    def note(self, history: History, answer: _Answer) -> None:
-        """Note an iterate in the history."""
-        iterations.note(
-            history,
-            answer.point.weights,
-            objective=answer.objective,
-            gap=answer.bounds.relative_gap,
-            n_svm_calls=self.objective.machine.calls,
-            ascents=answer.ascents,
-        )
+    The block coordinate ascent in alpha and gamma ends where a new gamma would raise f_lambda by
+    less than a tenth of `accuracy`, in units of its value; LIBSVM is made as accurate. What has
+    been found is noted in the history.
+    """
+    groups, machine, ascents = penalty.groups, objective.machine, 1
+    while True:
+        point = objective.accurate(shares / groups.spread(gamma), _ORACLE_TOL * accuracy)
+        unfinished = machine.is_at_limit(point.outputs, point.trained.dual_coef)
+        D = groups.sums(shares * np.maximum(point.forms, 0.0))
+        improved = penalty.best_gamma(D)
+        increase = 0.5 * float((D / gamma - D / improved).sum())
+        enough = increase <= _ORACLE_TOL * accuracy * point.objective
+        if enough or unfinished or ascents == _MAX_ASCENTS:
+            break
+        gamma = improved
+        ascents += 1
+    value, bounds = point.objective + increase, objective.bounds(point, penalty)
+    gap = replace(bounds, upper=max(bounds.upper, value)).relative_gap
+    iterations.note(
+        history,
+        point.weights,
+        objective=value,
+        gap=gap,
+        n_svm_calls=machine.calls,
+        ascents=ascents,
+    )
+    return _Answer(point, improved, value, gap, unfinished)
 
 
 def _on_simplices(logarithms: Array, groups: Groups) -> Array:
@@ -288,9 +269,7 @@ def _on_simplices(logarithms: Array, groups: Groups) -> Array:
     return shares / groups.spread(groups.sums(shares))
 
 
-def check_q(q: float) -> None:
-    """Raise an InputError unless q >= 1, inf included."""
-    if not isinstance(q, Real) or isinstance(q, bool) or not q >= 1:
-        raise InputError(
-            f"q={q!r} is not accepted: VSKL is for q >= 1, inf included; for 1/2 <= q < 1 take ckl."
-        )
+def check_q(q: float) -> float:
+    """Return q as a float if it is a number >= 1, infinity included."""
+    kind = "a number >= 1, inf included; for 1/2 <= q < 1 take ckl"
+    return check_number("q", q, 1.0, math.inf, kind)

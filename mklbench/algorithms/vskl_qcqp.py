@@ -88,12 +88,12 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, or the problem is too large.
     """
-    check_q(q)
+    q = check_q(q)
     check_positive("tol", tol)
     check_grouping(groups)
     problem = Problem.of(y, C, svm_tol=_SVM_TOL)
     bank = check_bank("vskl_qcqp", bank, len(problem.y))
-    penalty = MixedNorm(groups_of(bank, groups), float(q))
+    penalty = MixedNorm(groups_of(bank, groups), q)
     objective = Objective(bank, problem)
     size = bank.n_samples**2 * bank.n_kernels
     if size > _MOST_NUMBERS:

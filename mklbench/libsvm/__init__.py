@@ -12,7 +12,6 @@ from mklbench.libsvm.binding import Machine, SVMSolution
 from mklbench.libsvm.options import (
     ClassWeight,
     check_box,
-    check_svm_options,
     check_tol,
     check_tol_of_classes,
     class_factors,
@@ -28,7 +27,6 @@ __all__ = [
     "OneClassSVM",
     "SVMSolution",
     "check_box",
-    "check_svm_options",
     "check_tol",
     "check_tol_of_classes",
     "class_factors",

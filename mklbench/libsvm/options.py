@@ -53,17 +53,6 @@ def class_factors(class_weight: ClassWeight, y: NDArray[np.float64]) -> dict[int
     return factors
 
 
-def check_svm_options(
-    C: float, svm_tol: float, class_weight: ClassWeight, sample_weight: ArrayLike | None = None
-) -> None:
-    """Raise an InputError for an option that `SVM` refuses whatever the labels."""
-    check_box("C", C)
-    check_tol_of_classes(svm_tol)
-    class_factors(class_weight, np.array([-1.0, 1.0]))
-    if sample_weight is not None:
-        check_sample_weight(sample_weight, np.size(sample_weight))
-
-
 def upper_bounds(
     y: NDArray[np.float64],
     C: float,

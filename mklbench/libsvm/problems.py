@@ -56,10 +56,6 @@ class SVM(Machine):
         straight into it (``np.exp(..., out=machine.gram)``) and then call ``solve()``.
     upper : ndarray of shape (n,)
         The bounds C_i.
-    class_factors : dict of int to float
-        Factors on C by class, as numbers.
-    sample_weight : ndarray of shape (n,) or None
-        Factors on C by sample, if there are any.
     calls : int
         Number of solves.
     seconds : float
@@ -78,11 +74,9 @@ class SVM(Machine):
         labels = check_labels(y)
         parameter = _parameter("-s 0 -t 4 -q", C, check_tol_of_classes(tol))
         factors = class_factors(class_weight, labels)
-        self.class_factors, self.sample_weight = factors, None
         self._uneven = False
         self.upper = upper_bounds(labels, C, factors, sample_weight)
         if sample_weight is not None:
-            self.sample_weight = check_sample_weight(sample_weight, len(labels))
             of_class = {label: self.upper[labels == label] for label in factors}
             self._uneven = any(np.ptp(bounds) > 0 for bounds in of_class.values())
             factors = {label: float(bounds[0]) / C for label, bounds in of_class.items()}
@@ -90,17 +84,6 @@ class SVM(Machine):
         parameter.weight_label = (ctypes.c_int * len(factors))(*factors)
         parameter.weight = (ctypes.c_double * len(factors))(*factors.values())
         super().__init__(labels, parameter)
-
-    def mean_bound(self, rows: NDArray[np.bool_]) -> float:
-        """Return the mean of the bounds C_i of some samples.
-
-        Parameters
-        ----------
-        rows : ndarray of bool of shape (n,)
-            Which samples, at least one.
-        """
-        bounds = self.upper[rows]
-        return float(bounds.mean() if self._uneven else bounds[0])
 
     def _trained(self) -> SVMSolution:
         if not self._uneven:

@@ -17,7 +17,7 @@ from reference_problems import reference_problem
 from benchmarks.reference import real_samples
 from mklbench.algorithms import mkl, simplemkl, vskl
 from mklbench.kernels import PrecomputedBank, simplemkl_bank
-from mklbench.kernels.groups import Groups, groups_of
+from mklbench.kernels.groups import groups_of
 from mklbench.libsvm import Machine, SVMSolution
 from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import Objective
@@ -70,30 +70,21 @@ class TestWeights:
             assert_allclose(solution.objective, value, rtol=1e-3)
 
 
-def oracle(q: float, svm_tol: float = 1e-8) -> tuple[vskl._Oracle, Groups]:
-    stack, y = random_stack()
-    bank = PrecomputedBank(stack, GROUPINGS["two"])
-    groups = groups_of(bank)
-    return vskl._Oracle(
-        Objective(bank, Problem.of(y, 1.0, svm_tol=svm_tol)), MixedNorm(groups, q)
-    ), groups
-
-
-def answer_of(asked: vskl._Oracle, shares: np.ndarray, accuracy: float) -> vskl._Answer:
-    return asked.ask(shares, asked.uniform(), accuracy)
-
-
 class TestOracle:
     @pytest.mark.parametrize("q", EXPONENTS)
     def test_subgradient_against_finite_differences(self, q: float) -> None:
-        asked, groups = oracle(q)
+        stack, y = random_stack()
+        bank = PrecomputedBank(stack, GROUPINGS["two"])
+        penalty = MixedNorm(groups_of(bank), q)
+        uniform = penalty.best_gamma(np.ones(2))
+        objective = Objective(bank, Problem.of(y, 1.0, svm_tol=1e-8))
         shares = np.array([0.5, 0.2, 0.7, 0.3, 0.3])
 
         def G(at: np.ndarray) -> vskl._Answer:
-            return answer_of(asked, at, 1e-9)
+            return vskl._ask(objective, penalty, [], at, uniform, 1e-9)
 
         answer = G(shares)
-        slopes = -0.5 * answer.forms / groups.spread(answer.gamma)
+        slopes = -0.5 * answer.point.forms / penalty.groups.spread(answer.gamma)
         for m, unit in enumerate(np.eye(5)):
             step = 1e-3 * unit
             rise = G(shares + step).point.objective - G(shares - step).point.objective
