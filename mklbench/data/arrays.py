@@ -223,7 +223,8 @@ def _of_arrays(
         rows = [kept[row] for row in np.ravel(part).tolist() if row in kept]
         return np.array(rows, dtype=np.int64)
 
-    fixed = tuple((renumbered(train), renumbered(test)) for train, test in splits)
+    used = () if layout.keep_classes else splits
+    fixed = tuple((renumbered(train), renumbered(test)) for train, test in used)
     others = [name for name in arrays if name not in (inputs, label, layout.groups)]
     left_out = table.left_out + ((f"arrays {shortened(others)}",) if others else ())
     table = replace(table, label=f"array {label}", splits=fixed, left_out=left_out)

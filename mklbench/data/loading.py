@@ -186,7 +186,7 @@ def from_bytes(
             raise DataError(f"{place} is not the published file: its SHA-256 is {found}.")
     stems = [Path(location).stem for location in config.sources[0].locations]
     names = [f"{n}_{k}" if stems.count(n) > 1 else n for k, n in enumerate(stems, 1)]
-    table = rows_of_classes(parse_files(contents, layout, place, names), config.keep_classes, place)
+    table = parse_files(contents, layout, place, names)
     targets = targets_of(table, layout, place) if config.task == "regression" else None
     classes = () if targets is not None else classes_of(table, config.positive, layout, place)
     codes = {label: code for code, label in enumerate(classes)}
@@ -239,27 +239,6 @@ def from_bytes(
         if absent := absent_class(y, train, test):
             raise DataError(f"{place}, split {index} leaves {absent}.")
     return dataset
-
-
-def rows_of_classes(table: Table, classes: Sequence[str], place: str) -> Table:
-    """Keep the rows of some classes; splits of the file, which number all rows, are left out.
-
-    Raises
-    ------
-    DataError
-        A class is no label of the file, which `place` names.
-    """
-    if not classes:
-        return table
-    if absent := [label for label in classes if label not in table.labels]:
-        raise DataError(f"data.keep_classes={absent[0]} is not a label of {place}.")
-    kept = np.flatnonzero(np.isin(table.labels, classes))
-    labels = tuple(table.labels[i] for i in kept)
-    rows = kept if table.rows is None else table.rows[kept]
-    groups = table.groups and tuple(table.groups[i] for i in kept)
-    names = tuple(tuple(one[i] for i in kept) for one in table.sample_names)
-    table = replace(table, groups=groups, sample_names=names)
-    return replace(table, X=table.X[kept], labels=labels, splits=(), rows=rows)
 
 
 def classes_of(table: Table, positive: str | None, layout: Layout, place: str) -> tuple[str, ...]:

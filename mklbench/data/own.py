@@ -203,6 +203,11 @@ class Body:
         stated = {self.find(reference, "drop"): "as stated" for reference in layout.drop}
         taken = {self.label, *stated}
         labels, unlabelled = self._labels()
+        others = np.zeros(len(labels), bool)  # of no class that is kept
+        if layout.keep_classes:
+            others = ~np.isin(labels.astype(str), layout.keep_classes) & ~unlabelled
+            if absent := np.setdiff1d(layout.keep_classes, labels.astype(str)).tolist():
+                raise DataError(f"data.keep_classes={absent[0]} is not a label of {place}.")
         groups = None
         if layout.groups is not None:
             column = self.find(layout.groups, "groups")
@@ -216,7 +221,7 @@ class Body:
         left_out = stated | features.left_out
         incomplete = np.zeros(len(labels), bool)
         for column in features.inputs if layout.impute is None else ():
-            incomplete |= features.missing[column] & ~unlabelled
+            incomplete |= features.missing[column] & ~unlabelled & ~others
         dropped = [f"{unlabelled.sum()} without a label"] if unlabelled.any() else []
         if incomplete.any():
             n_labelled = (~unlabelled).sum()
@@ -226,7 +231,7 @@ class Body:
                     "leave columns out with data.drop, or set data.impute=mean or median."
                 )
             dropped.append(f"{incomplete.sum()} with a missing value")
-        kept = ~unlabelled & ~incomplete
+        kept = ~(unlabelled | incomplete | others)
         if not kept.any():
             marks = ", ".join(layout.missing or ()) or "empty"
             raise DataError(f"{place} has no row without a missing value ({marks}).")
@@ -236,7 +241,7 @@ class Body:
             X=X,
             labels=tuple(labels[kept].tolist()),
             feature_names=names,
-            dropped_rows=int((~kept).sum()),
+            dropped_rows=int((unlabelled | incomplete).sum()),
             notes=features.notes() if layout.own else (),
             groups=None if groups is None else tuple(groups[kept].tolist()),
             label=self.describe(self.label),

@@ -178,6 +178,8 @@ class Layout:
         Whether the samples are columns; of several files, the names of those in which they are.
     label_names : mapping of str to Label or None
         Label in the file -> label to use instead.
+    keep_classes : tuple of str
+        The labels whose rows are used, and no splits of the file; empty: all rows are.
     per_class : FromOne
         Of images, in the order of their names, so many make a class.
     sheet : str or None
@@ -208,6 +210,7 @@ class Layout:
     categories: Annotated[Literal["onehot"] | tuple[ColumnReference, ...] | None, read_columns] = (
         None
     )
+    keep_classes: tuple[str, ...] = ()
     task: Task = "classification"
     own: bool = False
 
@@ -378,8 +381,6 @@ class FileConfig(DataConfig):
         Names of the inputs; empty: those of the header, or x1, x2, ...
     expected : Expected or None
         The content to verify; None for a user's own file.
-    keep_classes : tuple of str
-        The labels whose rows are used; empty: all rows are.
     official : OfficialFile or None
         The file with the official splits, if the set has one.
     edition : Edition
@@ -401,7 +402,6 @@ class FileConfig(DataConfig):
     sources: tuple[Source, ...] = ()
     positive: str | None = None
     feature_names: tuple[str, ...] = ()
-    keep_classes: tuple[str, ...] = ()
     edition: Edition = "pooled"
     task: Task = "classification"
     views: tuple[ViewConfig, ...] = ()

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from mklbench.data import image_descriptors, load
-from mklbench.data.image_descriptors import SIZES, find_foreground
+from mklbench.data import images, load
+from mklbench.data.images import SIZES, find_foreground
 from mklbench.data.loading import parse_files
 from mklbench.data.own import Table
 from mklbench.data.schema import Layout
@@ -63,7 +63,7 @@ _measured: dict[bytes, Any] = {}
 @pytest.fixture(autouse=True)
 def measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Measure every photograph of this module once, which takes a tenth of a second."""
-    measure = image_descriptors.measure
+    measure = images.measure
 
     def remembering(picture: np.ndarray) -> Any:
         key = picture.tobytes()
@@ -71,7 +71,7 @@ def measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
             _measured[key] = measure(picture)
         return _measured[key]
 
-    monkeypatch.setattr(image_descriptors, "measure", remembering)
+    monkeypatch.setattr(images, "measure", remembering)
 
 
 def config(path: Path) -> dict[str, Any]:
@@ -97,7 +97,7 @@ class TestArchive:
         assert parse(archive(moved, "w:gz")).digest == digest
         other = {**files, "jpg/image_0003.png": encoded(photograph(99))}
         assert parse(archive(other)).digest != digest
-        monkeypatch.setattr(image_descriptors, "VERSION", 99)
+        monkeypatch.setattr(images, "VERSION", 99)
         assert parse(archive(files)).digest != digest
 
     @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ class TestDescriptors:
             monkeypatch.setenv("MKLBENCH_CACHE", str(tmp_path / "other"))
             beside = load(config(tmp_path / "discs.tar"))
         np.testing.assert_array_equal(beside.X, dataset.X)
-        monkeypatch.setattr(image_descriptors, "measure", None)
+        monkeypatch.setattr(images, "measure", None)
         again = load(config(tmp_path / "discs.tar"))
         np.testing.assert_array_equal(again.X, dataset.X)
 
@@ -167,6 +167,6 @@ class TestDescriptors:
         assert found[radius > 0.45].mean() < 0.02
 
     def test_a_photograph_of_one_colour_is_all_foreground(self) -> None:
-        parts = image_descriptors.measure(np.full((50, 50, 3), 128, dtype=np.uint8))
+        parts = images.measure(np.full((50, 50, 3), 128, dtype=np.uint8))
         assert len(parts["words_border"]) == 0
         assert len(parts["words_inside"]) > 0
