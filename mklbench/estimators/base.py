@@ -99,10 +99,6 @@ class TrainingSet(NamedTuple):
     n_samples: int
 
 
-def _combines_kernels(estimator: KernelEstimator) -> bool:
-    return estimator._combines
-
-
 @dataclass_transform(eq_default=False)
 def estimator(cls: type[T]) -> type[T]:
     """Make a dataclass of an estimator, or of what several share, and compose its docstring.
@@ -439,7 +435,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         with self._columns_called():
             return self._decide(self._new_samples(X))
 
-    @available_if(_combines_kernels)
+    @available_if(lambda estimator: estimator._combines)
     def combined_kernel(self, X: Any, label: Any = None) -> Array:
         """Return the learned kernel (n_new, n) between samples and the training samples.
 

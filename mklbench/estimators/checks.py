@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import make_constraint
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from mklbench.errors import InputError, warn
+from mklbench.errors import InputError
 from mklbench.kernels import GramStack, Views
 from mklbench.kernels.samples import Names, difference, first_named, is_dict, names_of_rows
 
@@ -61,41 +61,20 @@ def check_none_missing(y: Any) -> None:
 
 
 def check_classes(y: NDArray[Any]) -> None:
-    """Raise an InputError if class labels (n,) are real targets, by all that they look like.
+    """Raise a ValueError if class labels (n,) are real targets, by all that they look like.
 
     Fractions are. Whole numbers are taken for real targets where they are of a floating type, more
-    than 20, no codes without a gap, and a quarter of them occur once. Integers that look so get a
-    warning.
+    than 20, no codes without a gap, and a quarter of them occur once.
     """
-    kind = type_of_target(y, input_name="y")
-    if kind == "continuous":
-        values = y.astype(np.float64)
-        raise InputError(
-            f"Unknown label type: continuous, y holds {values[values != np.round(values)][0]:g}: "
-            "fit a regressor to real targets, or make classes of them."
-        )
-    look = _look_like_real_targets(y) if kind == "multiclass" else None
-    if look is not None and y.dtype.kind == "f":
-        raise InputError(
-            f"Unknown label type: y has {look}, which look like real targets: fit a regressor, or "
-            "pass integers if they are classes."
-        )
-    if look is not None:
-        warn(f"y has {look}: if they are real targets, fit a regressor.")
-        return
+    if y.dtype.kind == "f" and type_of_target(y, input_name="y") == "multiclass":
+        values, counts = np.unique(y, return_counts=True)
+        once, has_gap = int((counts == 1).sum()), np.ptp(values) + 1 > len(values)
+        if len(values) > _MANY_CLASSES and has_gap and once >= _OCCURRING_ONCE * len(values):
+            raise InputError(
+                f"y has {len(values)} different values in {len(y)} rows, {once} of them once, like "
+                "real targets: fit a regressor, or pass integers if they are classes."
+            )
     check_classification_targets(y)
-
-
-def _look_like_real_targets(y: NDArray[Any]) -> str | None:
-    """Return what makes whole numbers look like real targets; None if they do not."""
-    if y.dtype.kind not in "fiu":
-        return None
-    values, counts = np.unique(y, return_counts=True)
-    without_gap = values[-1] - values[0] + 1 == len(values)
-    once = int((counts == 1).sum())
-    if len(values) <= _MANY_CLASSES or without_gap or once < _OCCURRING_ONCE * len(values):
-        return None
-    return f"{len(values)} different values in {len(y)} rows, {once} of them once"
 
 
 def check_same_rows(X: Any, name: str, values: Any) -> None:

@@ -108,12 +108,12 @@ def on_all_rows(solution: Solution, rows: Rows, n: int) -> Solution:
 
 
 class WithoutSampleWeight:
-    """Of an algorithm that takes no factors by sample: `fit` says so.
+    """Of an algorithm that takes no factors by sample.
 
-    It has no parameter of that name, so that scikit-learn neither routes nor tests any.
+    Its `fit` has no parameter of that name, so that scikit-learn neither routes nor tests any.
     """
 
-    def fit(self, X: ArrayLike | GramStack, y: ArrayLike, **unknown: Any) -> Self:
+    def fit(self, X: ArrayLike | GramStack, y: ArrayLike) -> Self:
         """Learn the kernel and what predicts.
 
         Parameters
@@ -122,17 +122,10 @@ class WithoutSampleWeight:
             Training samples (or Gram matrices, see `mklbench.estimators`).
         y : array_like of shape (n,)
             Class labels or real targets.
-        **unknown : object
-            Nothing; a `sample_weight` that is not None is refused.
 
         Raises
         ------
         ValueError
             If the data or a hyperparameter cannot be accepted; the message names it.
         """
-        if unknown.pop("sample_weight", None) is not None:
-            raise InputError(
-                f"sample_weight is not accepted: {type(self).__name__} takes no weights of "
-                "samples, repeat the rows or leave the weights out."
-            )
-        return super().fit(X, y, **unknown)  # type: ignore[misc]
+        return super().fit(X, y)  # type: ignore[misc]
