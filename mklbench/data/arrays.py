@@ -168,14 +168,11 @@ def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Tab
     from sklearn.datasets import load_svmlight_files
 
     with reading("in svmlight's format", place):
-        found = load_svmlight_files(
-            list(map(io.BytesIO, contents)), zero_based="auto", query_id=True
-        )
-    X = np.vstack([rows.toarray() for rows in found[::3]])
+        found = load_svmlight_files(list(map(io.BytesIO, contents)), zero_based="auto")
+    X = np.vstack([rows.toarray() for rows in found[::2]])
     if not X.size:
         raise DataError(f"{place} has no row with a label and an input: give one a line.")
-    labels, queries = np.concatenate(found[1::3]), np.concatenate(found[2::3])
-    arrays = {"x": X, "y": labels} | ({"qid": queries} if len(queries) == len(X) else {})
+    arrays = {"x": X, "y": np.concatenate(found[1::2])}
     return _of_arrays(arrays, replace(layout, inputs="x", label="y"), place)
 
 
@@ -184,7 +181,7 @@ def _of_arrays(
 ) -> Table:
     """Return the table of named arrays, which are asked about as the columns of a file are."""
     if layout.own:
-        arrays, splits = _joined_parts(arrays, place)
+        arrays, splits = _joined_parts(arrays)
     inputs, label = _choice(arrays, layout, place)
     labels = texts(arrays[label])
     if labels is None:
@@ -232,7 +229,7 @@ def _of_arrays(
     return table if len(sizes) < 2 else table.in_views(np.cumsum([0, *sizes]).tolist())
 
 
-def _joined_parts(arrays: _Arrays, place: str) -> tuple[_Arrays, tuple[Split, ...]]:
+def _joined_parts(arrays: _Arrays) -> tuple[_Arrays, tuple[Split, ...]]:
     """Put training and test arrays, x_train and the like, under each other, as a fixed split."""
     parts: dict[str, str] = {}
     for name in arrays:
@@ -240,12 +237,8 @@ def _joined_parts(arrays: _Arrays, place: str) -> tuple[_Arrays, tuple[Split, ..
             parts[f"{found[1] or found[4]} {found[2] or found[3]}"] = name
     if not {"x train", "y train", "x test", "y test"} <= set(parts):
         return arrays, ()
-    if len(parts) > 4:
-        raise DataError(
-            f"{place} has arrays {', '.join(parts.values())}: put the rows for validation into the "
-            "training part, or name the rows of each part with split=file."
-        )
-    both = {name: value for name, value in arrays.items() if name not in parts.values()}
+    read = [parts[f"{array} {part}"] for array in "xy" for part in ("train", "test")]
+    both = {name: value for name, value in arrays.items() if name not in read}
     train, test = (np.asarray(arrays[parts[f"x {part}"]]) for part in ("train", "test"))
     both["x"] = np.concatenate([train, test])
     labels = [texts(arrays[parts[f"y {part}"]]) or () for part in ("train", "test")]

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.data.dataset import Split
-from mklbench.data.header import MARKS, has_header
 from mklbench.data.numbers import decimal_of, numbers_of, plain_number
 from mklbench.data.schema import ColumnReference, Layout
-from mklbench.data.tables import Cells, shortened, text_of
+from mklbench.data.tables import MARKS, Cells, has_header, shortened, text_of
 from mklbench.errors import DataError, nearest
 
 # Those of the marks that are labels elsewhere, and numbers that stand for a missing value.
@@ -28,8 +27,6 @@ _MAY_BE_LABELS = ("none", "-", ".")
 _SENTINELS = (-99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0)
 # Of fewer rows a column may be in order by chance; of fewer values it names no subjects.
 _FEWEST = 8
-# From here on doubles are no whole numbers one by one.
-_EXACT = 2.0**53
 _FEWEST_GROUPS = 5
 _WORDS = (
     "unnamed|index|level|rows?|ids?|uid|uuid|guid|key|nr|no|num|number|obs|observation|record|case|"
@@ -39,7 +36,7 @@ _WORDS = (
 _NAMES_ROWS = re.compile(rf"(?:{_WORDS}|name)?(?:{_WORDS}|name)")
 _NAMES_SUBJECTS = re.compile(
     r"(?:subj|subject|patient|participant|person|individual|animal|donor|user|family)s?"
-    r"(?:ids?|nr|no|num|number|code|key|name)?|ids?|qid"
+    r"(?:ids?|nr|no|num|number|code|key|name)?|ids?"
 )
 _NAMES_PARTS = re.compile(r"(?:cv)?folds?(?:ids?|nr|no|number)?|splits?|partition|istrain|istest")
 _LEADING_ZERO = re.compile(r"0\d+")
@@ -380,8 +377,6 @@ class Features:
                 remedy = f"data.groups={name} to keep the rows of each on one side of every split, "
             elif column not in self.left_out and _is_called(name, _NAMES_PARTS, ids=False):
                 what = "seems to say in which part or fold a row is"
-            elif column in self._numbers and _are_dates(self._numbers[column]):
-                what = "has numbers that are dates"
             if what:
                 raise DataError(
                     f"{body.place}, {body.describe(column)} {what}: set {remedy}data.drop="
@@ -392,7 +387,7 @@ class Features:
     def _numbers_rows(self, column: int, name: str | None) -> bool:
         """Tell whether a column has no name, or integers that are all different and in order.
 
-        Or that are 0 or 1 to n, too large for a measurement, or called like an identifier.
+        Or that are 0 or 1 to n, or called like an identifier.
         """
         if name is not None and UNNAMED.fullmatch(name):
             return True
@@ -403,8 +398,7 @@ class Features:
         if len(set(self._cells[column][~self.missing[column]].tolist())) < len(values):
             return False
         steps = np.diff(values)
-        is_long = _EXACT <= np.abs(values).max() < _EXACT * 2**10
-        in_order = (steps >= 0).all() or (steps <= 0).all() or is_long
+        in_order = (steps >= 0).all() or (steps <= 0).all()
         counts = values.min() in (0, 1) and np.ptp(values) == len(values) - 1
         return bool(in_order or counts or (name and _is_called(name, _NAMES_ROWS)))
 
@@ -537,14 +531,6 @@ def missing_in(cells: NDArray[Any], layout: Layout) -> NDArray[np.bool_]:
         return cell.casefold() in marks or (bool(numbers) and plain_number(cell) in numbers)
 
     return np.fromiter((is_missing(cell) for cell in cells), bool, len(cells))
-
-
-def _are_dates(values: NDArray[np.float64]) -> bool:
-    """Tell whether all numbers are days as in 20240131."""
-    days = np.unique(values[np.isfinite(values)])
-    parts = ((days, 19000101, 21001231), (days // 100 % 100, 1, 12), (days % 100, 1, 31))
-    within = all(((least <= part) & (part <= most)).all() for part, least, most in parts)
-    return within and len(days) >= _FEWEST and np.array_equal(days, np.round(days))
 
 
 def names_subjects(name: str) -> bool:

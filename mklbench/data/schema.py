@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
@@ -56,15 +56,13 @@ def read_columns(found: Any, where: Where) -> Any:
     return tuple(read_column(item, where) for item in where.items(found))
 
 
-def read_sign(found: Any, where: Where) -> str | None:
-    """Read a sign between cells or digits: one character, or "whitespace", "auto" or None.
+def read_sign(found: Any, where: Where) -> str:
+    """Read a sign between cells: one character, "whitespace" or "auto".
 
     A tab may be written as elsewhere, for no shell takes it easily.
     """
-    stated = "\t" if found in ("\\t", "tab") else found
-    if stated in ("whitespace", "auto", None) or (
-        isinstance(stated, str) and len(stated) == 1 and stated not in '"\r\n'
-    ):
+    stated = "\t" if found in ("\\t", "tab") else str(found)
+    if stated in ("whitespace", "auto") or (len(stated) == 1 and stated not in '"\r\n'):
         return stated
     raise InputError(
         f"{where}={found!r} must be one character, not a quote, as in '{where}=\";\"', which is "
@@ -108,14 +106,6 @@ class DataWhere(Where):
 
     def __str__(self) -> str:
         return "data" if len(self.parts) == 1 else f"data.{self.parts[-1]}"
-
-    def items(self, found: object) -> Sequence[Any]:
-        """Return `found` if it is a list, an empty one for None, and refuse all else."""
-        if found is None:
-            return ()
-        if isinstance(found, str) or not isinstance(found, Sequence):
-            raise InputError(f"{self}={found!r} must be a list, as in {self}=[a,b].")
-        return found
 
 
 DATA = DataWhere(("data",))

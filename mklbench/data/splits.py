@@ -227,20 +227,18 @@ def _folded(
 
 def _require_classes(y: NDArray[np.int64], train: Rows, test: Rows) -> tuple[Rows, Rows]:
     """Return a split whose training part has all classes."""
-    if (absent := np.setdiff1d(y, y[train])).size:
+    if absent := absent_class(y, train):
         raise InputError(
-            f"A split or fold trains without a class that has {(y == absent[0]).sum()} of {len(y)} "
-            "rows, which are tested on together: use fewer folds, leave that class out, or choose "
+            f"A split or fold leaves {absent}: use fewer folds, leave that class out, or choose "
             "another split."
         )
     return train, test
 
 
-def absent_class(y: NDArray[np.int64], train: Rows, test: Rows) -> str | None:
+def absent_class(y: NDArray[np.int64], train: Rows, test: Rows | None = None) -> str | None:
     """Say which part of a split is without which class, in a few words; None if none is."""
     for part, rows in (("training", train), ("test", test)):
-        missing = np.setdiff1d(y, y[rows])
-        if missing.size:
+        if rows is not None and (missing := np.setdiff1d(y, y[rows])).size:
             n_rows = (y == missing[0]).sum()
             return f"the {part} part without a class that has {n_rows} of {len(y)} rows"
     return None
@@ -292,8 +290,7 @@ def folds(
     if groups is not None:
         return _folded(y, k, seed % 2**32, groups, "stratified", "search.folds")
     labels, counts = np.unique(y, return_counts=True)
-    if counts.size == 0 or counts.min() < k:
-        smallest = int(counts.min()) if counts.size else 0
+    if (smallest := counts.min()) < k:
         raise InputError(
             f"search.folds={k} is more than the {smallest} members of the smallest class among "
             f"the {len(y)} training rows: use at most {smallest} folds or more data."

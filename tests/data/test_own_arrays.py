@@ -160,16 +160,7 @@ def test_training_and_test_arrays_are_a_split(tmp_path: Path) -> None:
     assert_array_equal(train, [0, 1, 2, 3])
     assert_array_equal(test, [4, 5])
     np.savez(tmp_path / "own.npz", x_train=X, y_train=Y, x_val=X, y_val=Y, x_test=X, y_test=Y)
-    with pytest.raises(DataError, match="put the rows for validation into the training part"):
-        load_own(tmp_path / "own.npz")
-
-
-def test_queries_of_svmlight_are_groups(tmp_path: Path) -> None:
-    lines = [f"{Y[k]} qid:{k // 2} 1:{X[k, 1] + 0.5} 2:{X[k, 2]}" for k in range(N)]
-    (tmp_path / "own.svm").write_text("\n".join(lines) + "\n")
-    with pytest.raises(DataError, match=r"set data\.groups=qid"):
-        load_own(tmp_path / "own.svm")
-    assert_array_equal(load_own(tmp_path / "own.svm", groups="qid").groups, [0, 0, 1, 1, 2, 2])
+    assert load_own(tmp_path / "own.npz").understood[1].endswith("left out: arrays x_val, y_val")
 
 
 def test_groups_are_an_array(tmp_path: Path) -> None:
