@@ -65,7 +65,7 @@ def test_a_wheel_has_the_tables_and_what_check_and_compare_read() -> None:
     of_results = {path.removeprefix("mklbench/") for path in files if "/results/" in path}
     tables = {f"tables/{name}.{ending}" for name in table_names() for ending in ("csv", "md")}
     scores = {f"scores/{name}.csv" for name in RANKED}
-    wanted = {*tables, *scores, "check.jsonl", "records/algorithms.jsonl"}
+    wanted = {*tables, *scores, "check.jsonl"}
     assert of_results == {f"results/{path}" for path in wanted}
     configs = {str(path.relative_to(ROOT)) for path in (ROOT / "configs").rglob("*.yaml")}
     assert {f"mklbench/{path}" for path in configs} <= files

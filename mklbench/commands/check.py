@@ -63,9 +63,7 @@ def check(
     tables = dict.fromkeys(run.table for run in runs)
     verdicts = [kept.check_verdicts(name, recorded) for name in tables]
     chosen = executor or Local(jobs)
-    listed = kept.recorded_runs(runs, recorded)
-    if not names:
-        listed += kept.recorded_unlisted(runs, recorded)
+    listed = kept.recorded_runs(runs, recorded, also_unlisted=not names)
     # Other machines see what is kept here.
     scratch = None if chosen.at_once else str(Path.cwd())
     again = kept.check_again(listed, chosen, scratch=scratch, progress=progress("auto"))
@@ -91,10 +89,6 @@ def write_records(recorded: Path, jobs: int = 1) -> None:
     InputError
         If a table has no records, a run fails, or what it gives cannot be written.
     """
-    check_writable_directory("--recorded", recorded / "records")
-    runs = kept.load_check()
-    n_splits = kept.record_runs(runs, recorded)
-    print(f"Copied to {kept.records_of(recorded)}: {n_splits} splits of the tables")
-    names = kept.record_unlisted(runs, recorded, jobs=jobs)
-    path = kept.unlisted_records(recorded)
-    print(f"Recorded in {path}: {', '.join(names)}" if names else "There is nothing else to do.")
+    check_writable_directory("--recorded", recorded)
+    names = kept.record_runs(kept.load_check(), recorded, jobs=jobs)
+    print(f"Wrote {kept.records_of(recorded)}; newly run: {', '.join(names) or 'nothing'}")

@@ -2,7 +2,7 @@
 
 The splits are of the runs that ``configs/check.yaml`` names by their positions in tables. An
 algorithm or a kernel that none of them has needs no entry there: `mklbench check --record` runs one
-cheap split of it and writes what it gives to ``records/algorithms.jsonl``.
+cheap split of it. All are in ``check.jsonl``.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ from mklbench.experiments.record import DONE
 from mklbench.experiments.records import (
     Layers,
     RecordFile,
-    RecordSource,
     export_records,
     record_path,
-    write_sums,
 )
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
@@ -46,6 +44,10 @@ _CHEAP = (
 )  # fmt: skip
 # Of a kernel: an algorithm that takes any, and features from 0 to 1, as kernels of histograms ask.
 _OF_A_KERNEL = ("algo=svm", "++data.scaling=unit", "split.scaling=none")
+_NOT_RECORDED = (
+    "nothing is recorded for this configuration and version of the algorithm: run mklbench check "
+    "--record, of a table after mklbench reproduce"
+)
 
 
 @dataclass(frozen=True)
@@ -87,36 +89,32 @@ def load_check(path: Path | None = None, tables: Sequence[str] = ()) -> list[Che
     return found
 
 
-def recorded_runs(runs: Sequence[CheckedRun], recorded: Path) -> list[Rerun | Finding]:
-    """Return the splits of runs of tables as they are in the directory of the recorded results."""
+def recorded_runs(
+    entries: Sequence[CheckedRun], recorded: Path, *, also_unlisted: bool = True
+) -> list[Rerun | Finding]:
+    """Return the splits to run again as they are recorded, or that nothing is recorded of one.
+
+    Parameters
+    ----------
+    entries : sequence of CheckedRun
+        The runs of tables.
+    recorded : Path
+        Directory of the recorded results.
+    also_unlisted : bool, default=True
+        Whether those come with them that none of the entries has (`unlisted`).
+    """
     source = _source(records_of(recorded), "mklbench check --record")
-    return [
-        _listed(
-            f"{one.table}, {' '.join(one.slot.place)}",
-            source.as_recorded(one.run()),
-            source,
-            f"mklbench reproduce {one.table}, and then mklbench check --record",
-        )
-        for one in runs
-    ]
-
-
-def recorded_unlisted(runs: Sequence[CheckedRun], recorded: Path) -> list[Rerun | Finding]:
-    """Return the splits of what none of `runs` has (`unlisted`), as they are recorded."""
-    path = unlisted_records(recorded)
-    source = RecordFile(path) if path.is_file() else Layers([])
-    remedy = "mklbench check --record and keep the file it writes, as no run of check.yaml has it"
-    return [
-        _listed(f"cheap split, {name}", run, source, remedy) for name, run in unlisted(runs).items()
-    ]
-
-
-def _listed(label: str, run: Run, source: RecordSource, remedy: str) -> Rerun | Finding:
-    """Return the split of a run that is to be run again, or that nothing is recorded of it."""
-    for record in source.read(run).done:
-        return Rerun(label, run, record)
-    what = "nothing is recorded for this configuration and version of the algorithm"
-    return Finding(label, Outcome.NOT_RECORDED, f"{what}: run {remedy}")
+    runs = [(f"{one.table}, {' '.join(one.slot.place)}", one.run()) for one in entries]
+    if also_unlisted:
+        runs += [(f"cheap split, {name}", run) for name, run in unlisted(entries).items()]
+    found: list[Rerun | Finding] = []
+    for label, run in runs:
+        edition = source.as_recorded(run)
+        if done := source.read(edition).done:
+            found.append(Rerun(label, edition, done[0]))
+        else:
+            found.append(Finding(label, Outcome.NOT_RECORDED, _NOT_RECORDED))
+    return found
 
 
 def unlisted(entries: Sequence[CheckedRun]) -> dict[str, Run]:
@@ -139,54 +137,37 @@ def unlisted(entries: Sequence[CheckedRun]) -> dict[str, Run]:
 
 
 def records_of(recorded: Path) -> Path:
-    """Return the file of the records of tables that the check compares with."""
+    """Return the file of the records that the check compares with."""
     return recorded / "check.jsonl"
 
 
-def unlisted_records(recorded: Path) -> Path:
-    """Return the file of the records of what no run of the check has."""
-    return recorded / "records" / "algorithms.jsonl"
+def record_runs(entries: Sequence[CheckedRun], recorded: Path, *, jobs: int = 1) -> list[str]:
+    """Write the records that the check compares with; return what was run for it.
 
-
-def record_runs(entries: Sequence[CheckedRun], recorded: Path) -> int:
-    """Copy the records that the check compares with from those of the tables; return how many.
+    Those of tables are copied. Of what none of the entries has (`unlisted`) the one split is run
+    that is not recorded yet.
 
     Raises
     ------
     InputError
-        If a table has no records, or the file cannot be written.
+        If a table has no records, a run does not end, or the file cannot be written.
     """
-    sources = {
-        name: _of_table(recorded, name) for name in dict.fromkeys(one.table for one in entries)
-    }
-    runs = [sources[entry.table].as_recorded(entry.run()) for entry in entries]
-    return export_records(runs, Layers(list(sources.values())), records_of(recorded))
-
-
-def record_unlisted(entries: Sequence[CheckedRun], recorded: Path, *, jobs: int = 1) -> list[str]:
-    """Run what is not recorded of what no run has (`unlisted`), and return by what it is chosen.
-
-    Records of what is gone, or of other versions, are taken out of the file.
-
-    Raises
-    ------
-    InputError
-        If a run does not end, or the file cannot be written.
-    """
-    runs, path = unlisted(entries), unlisted_records(recorded)
+    sources = {entry.table: _of_table(recorded, entry.table) for entry in entries}
+    listed = [sources[entry.table].as_recorded(entry.run()) for entry in entries]
+    others, path = unlisted(entries), records_of(recorded)
     before = Layers([RecordFile(path)] if path.is_file() else [])
-    missing = [name for name, run in runs.items() if not before.read(run).done]
+    missing = [name for name, run in others.items() if not before.read(run).done]
     with TemporaryDirectory(prefix="mklbench-check-") as directory:
         store = Store(directory)
-        ended = run_all([runs[name] for name in missing], store, jobs=jobs)
+        ended = run_all([others[name] for name in missing], store, jobs=jobs)
         for name, result in zip(missing, ended, strict=True):
             if result.status != DONE:
                 failed = next((r.reason for r in result.records if r.error), "")
                 raise InputError(
                     f"{name} cannot be recorded: {result.error or failed or result.status}"
                 )
-        export_records(runs.values(), Layers([before, store]), path)
-        write_sums(path.parent)
+        layers = Layers([*sources.values(), before, store])
+        export_records([*listed, *others.values()], layers, path)
     return missing
 
 
@@ -210,6 +191,7 @@ def check_again(
     progress : Progress or None, default=None
         Told of every split.
     """
+    findings = [item for item in listed if isinstance(item, Finding)]
     reruns = [item for item in listed if isinstance(item, Rerun)]
     absent = {}
     for run in {item.run.data: item.run for item in reruns}.values():
@@ -217,18 +199,15 @@ def check_again(
             run.dataset()
         except DataError as error:
             absent[run.data] = str(error)
+    findings += [
+        Finding(item.label, Outcome.NOT_CHECKED, absent[item.run.data])
+        for item in reruns
+        if item.run.data in absent
+    ]
     with TemporaryDirectory(prefix="mklbench-check-", dir=scratch) as directory:
         at_hand = [item for item in reruns if item.run.data not in absent]
         ended = run_again(at_hand, Store(directory), executor, progress)
-    findings = []
-    for item in listed:
-        if isinstance(item, Finding):
-            findings.append(item)
-        elif item in ended:
-            findings.append(ended[item])
-        else:
-            findings.append(Finding(item.label, Outcome.NOT_CHECKED, absent[item.run.data]))
-    return findings
+    return [*findings, *ended.values()]
 
 
 def check_verdicts(name: str, recorded: Path) -> Finding:

@@ -75,13 +75,11 @@ def run_again(
     Where cross-validation takes another of two candidates that are as good, the split is run at
     the recorded one and compared there.
     """
-    ended = _run(items, store, executor, progress or Progress())
     findings, turned = {}, {}
-    for item, now in ended.items():
-        if isinstance(now, str):
-            findings[item] = Finding(item.label, Outcome.FAILED, now)
-            continue
-        is_as_good, text = choice(item.run, now, item.record)
+    for item, now in _run(items, store, executor, progress or Progress()).items():
+        is_as_good, text = (
+            (True, "") if isinstance(now, str) else choice(item.run, now, item.record)
+        )
         if not is_as_good:
             findings[item] = Finding(item.label, Outcome.MOVED, text)
         elif text:
@@ -89,14 +87,18 @@ def run_again(
             at_recorded = Run(item.run.config.with_values(as_recorded))
             turned[Rerun(item.label, at_recorded, item.record)] = item, text
         else:
-            findings[item] = Finding(item.label, *judged(item.run, now, item.record))
+            findings[item] = _finding(item, now)
     for fixed, now in _run(list(turned), store, executor, Progress()).items():
         item, text = turned[fixed]
-        if isinstance(now, str):
-            findings[item] = Finding(item.label, Outcome.FAILED, now)
-        else:
-            findings[item] = Finding(item.label, *judged(item.run, now, item.record, text))
+        findings[item] = _finding(item, now, text)
     return findings
+
+
+def _finding(item: Rerun, now: Record | str, turned: str = "") -> Finding:
+    """Return how a rerun compares; where there is none, it failed for the reason `now`."""
+    if isinstance(now, str):
+        return Finding(item.label, Outcome.FAILED, now)
+    return Finding(item.label, *judged(item.run, now, item.record, turned))
 
 
 def _run(
@@ -169,17 +171,14 @@ def batches(
     A batch takes a tenth of what is left by its records, on a machine that may be slower than
     theirs. A split that takes more than a quarter of it is passed over.
     """
-    while True:
-        left = deadline - clock()
-        fits = [item for item in waiting if item.seconds + _EACH_SECONDS < left / 4]
-        if not fits:
-            return
+    while fits := [
+        item for item in waiting if item.seconds + _EACH_SECONDS < (deadline - clock()) / 4
+    ]:
+        limit = min(_BATCH_SECONDS, (deadline - clock()) / 10)
         ends = accumulate((item.seconds + _EACH_SECONDS) / jobs for item in fits)
-        limit = min(_BATCH_SECONDS, left / 10)
         batch = fits[: max(jobs, sum(end < limit for end in ends))]
         yield batch
-        taken = set(batch)
-        waiting = [item for item in waiting if item not in taken]
+        waiting = [item for item in waiting if item not in batch]
 
 
 def confirm(
