@@ -1,16 +1,17 @@
-"""The claims in a paper's text: a class for each kind, and what the records say of a claim.
+"""The claims in a paper's text: their kinds, and what the records say of a claim.
 
 May import `report.table` and `analysis`; it is imported by `layout` and `loading`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
-from typing import ClassVar
+from statistics import fmean, median
 
-from mklbench.errors import InputError
+from mklbench.errors import InputError, unknown
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Place, Report, compared_means, measured_difference
 from mklbench.report.analysis.growth import Curve, curve
@@ -22,18 +23,59 @@ from mklbench.report.table.paper_table import Claim, PaperTable
 class Judged:
     """A claim and what was measured; `measured` and `holds` are None where there is nothing.
 
-    `details` say between which values the number lies, and where these were measured.
+    `quantity` says what is measured, `claimed` the bound in words, `own_value` is what the paper's
+    own numbers say, and `details` are between which values the number lies, and where.
     """
 
     claim: Claim
     quantity: str
-    measured: float | None
+    claimed: str
+    own_value: float | None
+    measured: float | None = None
+    holds: bool | None = None
     details: str = ""
 
-    @property
-    def holds(self) -> bool | None:
-        """Whether the measured number is on the claimed side of the bound."""
-        return None if self.measured is None else self.claim.holds_for(self.measured)
+
+@dataclass(frozen=True)
+class ClaimKind:
+    """A kind of claim.
+
+    Attributes
+    ----------
+    quantity : str
+        What is measured, with {metric}, {heading}, {axis} (of the sweep) and the labels of the
+        columns as {0} and {1} to be filled in.
+    measure : callable
+        Returns the values of a claim in a report, by what each is of; none before there are any.
+    n_columns : int or None
+        How many columns it is about; None for one or more.
+    of_several : callable or None
+        How one value is made of several; None takes the one that is worst for the claim.
+    needs_sweep : bool
+        Whether its table must have a sweep.
+    """
+
+    quantity: str
+    measure: Callable[[Report, Claim], Mapping[str, float]]
+    n_columns: int | None = None
+    of_several: Callable[[Sequence[float]], float] | None = None
+    needs_sweep: bool = False
+
+
+def check_claim(claim: Claim, table: PaperTable, where: str) -> None:
+    """Raise InputError for what a claim needs and does not have."""
+    if claim.kind not in KINDS:
+        raise unknown(f"{where}: kind of claim", claim.kind, KINDS)
+    kind = KINDS[claim.kind]
+    if (claim.at_most is None) == (claim.at_least is None):
+        raise InputError(f"{where}: give a claim either at_most or at_least, and not both.")
+    if not claim.columns or kind.n_columns not in (None, len(claim.columns)):
+        raise InputError(
+            f"{where}: columns={list(claim.columns)} of a claim of kind {claim.kind} must be "
+            f"{kind.n_columns or 'one or more'}."
+        )
+    if kind.needs_sweep and table.sweep is None:
+        raise InputError(f"{where}: a claim of kind {claim.kind} needs a sweep.")
 
 
 def judge_claims(report: Report) -> list[Judged]:
@@ -42,13 +84,27 @@ def judge_claims(report: Report) -> list[Judged]:
 
 
 def _judged(claim: Claim, report: Report) -> Judged:
-    quantity, values = claim.measure(report)
+    kind, metric, sweep = KINDS[claim.kind], METRICS[claim.metric], report.table.sweep
+    axis = "" if sweep is None else METRICS[sweep.axis].label if sweep.axis else sweep.label
+    labels = map(report.table.label_of, claim.columns)
+    words = {"metric": metric.label, "heading": metric.heading, "axis": axis}
+    quantity = kind.quantity.format(*labels, **words)
+    is_upper = claim.at_most is not None
+    bound = float(claim.at_most if claim.at_most is not None else claim.at_least or 0.0)
+    of_several = kind.of_several or (max if is_upper else min)
+    claimed, own = f"at {'most' if is_upper else 'least'} {bound:g}", None
+    if claim.published:
+        own = of_several(claim.published)
+        claimed += f"; its own numbers {own:.3g}"
+    values = kind.measure(report, claim)
     if not values:
-        return Judged(claim, quantity, None)
+        return Judged(claim, quantity, claimed, own)
+    # Without the last digits, which would turn a tie into a difference.
+    measured = round(of_several([*values.values()]), 9) + 0.0
     low, high = (pick(values, key=values.__getitem__) for pick in (min, max))
     details = f"{values[low]:.2g} ({low}) to {values[high]:.2g} ({high}), {len(values)} in all"
-    # Without the last digits, which would turn a tie into a difference.
-    return Judged(claim, quantity, round(claim.over_sets([*values.values()]), 9) + 0.0, details)
+    holds = measured <= bound if is_upper else measured >= bound
+    return Judged(claim, quantity, claimed, own, measured, holds, details)
 
 
 def _places(table: PaperTable, columns: Sequence[str]) -> Iterator[tuple[str, list[Place]]]:
@@ -59,130 +115,75 @@ def _places(table: PaperTable, columns: Sequence[str]) -> Iterator[tuple[str, li
             yield f"{row.label}, {protocol.label}", places
 
 
-@dataclass(frozen=True, kw_only=True)
-class MedianDifference(Claim):
-    """Measured is the median of the differences of two columns over the rows."""
-
-    kind: str = "median_difference"
-    n_columns: ClassVar[int | None] = 2
-    of_several: ClassVar[str] = "median"
-
-    def measure(self, report: Report) -> tuple[str, dict[str, float]]:
-        """Return the differences of the two means."""
-        metric = METRICS[self.metric]
-        values = {
-            label: difference.value
-            for label, (first, second) in _places(report.table, self.columns)
-            if (difference := measured_difference(report.slots, first, second, metric))
-        }
-        minuend, subtrahend = map(report.table.label_of, self.columns)
-        return f"{self.of_several} {metric.label} of {minuend} minus {subtrahend}", values
+def _differences(report: Report, claim: Claim) -> dict[str, float]:
+    """Return the differences of the means of two columns."""
+    return {
+        label: difference.value
+        for label, (first, second) in _places(report.table, claim.columns)
+        if (difference := measured_difference(report.slots, first, second, METRICS[claim.metric]))
+    }
 
 
-@dataclass(frozen=True, kw_only=True)
-class MeanDifference(MedianDifference):
-    """Measured is the mean of the differences over the rows."""
-
-    kind: str = "mean_difference"
-    of_several: ClassVar[str] = "mean"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ratio(Claim):
-    """Measured is the largest quotient of two columns, as "up to so many times" means."""
-
-    kind: str = "ratio"
-    n_columns: ClassVar[int | None] = 2
-    of_several: ClassVar[str] = "largest"
-
-    def measure(self, report: Report) -> tuple[str, dict[str, float]]:
-        """Return the quotients of the two means."""
-        metric, values = METRICS[self.metric], {}
-        for label, places in _places(report.table, self.columns):
-            samples = compared_means(report.slots, places, metric)
-            if samples is not None and samples[1].mean > 0:
-                values[label] = samples[0].mean / samples[1].mean
-        over, under = map(report.table.label_of, self.columns)
-        return f"{self.of_several} {metric.label} of {over} / {under}", values
+def _quotients(report: Report, claim: Claim) -> dict[str, float]:
+    """Return the quotients of the means of two columns."""
+    values = {}
+    for label, places in _places(report.table, claim.columns):
+        samples = compared_means(report.slots, places, METRICS[claim.metric])
+        if samples is not None and samples[1].mean > 0:
+            values[label] = samples[0].mean / samples[1].mean
+    return values
 
 
-@dataclass(frozen=True, kw_only=True)
-class MedianRatio(Ratio):
-    """Measured is the median of the quotients."""
-
-    kind: str = "median_ratio"
-    of_several: ClassVar[str] = "median"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Largest(Claim):
-    """Measured is the largest value of any split in its columns."""
-
-    kind: str = "largest"
-    of_several: ClassVar[str] = "largest"
-
-    def measure(self, report: Report) -> tuple[str, dict[str, float]]:
-        """Return the largest value of each run."""
-        metric = METRICS[self.metric]
-        values = {
-            f"{slot.row.label}, {slot.column.label}": max(found.values(metric))
-            for slot, found in report.slots.values()
-            if slot.column.name in self.columns and found.status == DONE and found.values(metric)
-        }
-        return f"largest {metric.heading}", values
+def _largest(report: Report, claim: Claim) -> dict[str, float]:
+    """Return the largest value of any split of each run in its columns."""
+    metric = METRICS[claim.metric]
+    return {
+        f"{slot.row.label}, {slot.column.label}": max(values)
+        for slot, found in report.slots.values()
+        if slot.column.name in claim.columns
+        and found.status == DONE
+        and (values := found.values(metric))
+    }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Growth(Claim):
-    """Measured is the exponent of the power law for its one column, along the sweep of a row."""
-
-    kind: str = "growth"
-    n_columns: ClassVar[int | None] = 1
-
-    def check(self, table: PaperTable, where: str) -> None:
-        """Raise InputError for what the claim needs and the table does not have."""
-        super().check(table, where)
-        if table.sweep is None:
-            raise InputError(f"{where}: a claim of kind {self.kind} needs a sweep.")
-
-    def measure(self, report: Report) -> tuple[str, dict[str, float]]:
-        """Return the value of every row along which there is one."""
-        sweep, values = report.table.sweep, {}
-        assert sweep is not None  # checked when the table is read
-        for row in report.table.rows:
-            value = self.value(curve(report, sweep, row, self.columns[0], self.metric))
-            if value is not None:
-                values[row.label] = value
-        axis = sweep.label if sweep.axis is None else METRICS[sweep.axis].label
-        return self.quantity(METRICS[self.metric].label, axis), values
-
-    def quantity(self, metric: str, axis: str) -> str:
-        """Say what is measured, of a metric along an axis."""
-        return f"exponent p of {metric} ~ ({axis})^p"
-
-    def value(self, line: Curve) -> float | None:
-        """Return the value of one row."""
-        return line.exponent
+def _of_curves(
+    of_one: Callable[[Curve], float | None], report: Report, claim: Claim
+) -> dict[str, float]:
+    """Return a value of the curve of one column along the sweep, for each row that has one."""
+    sweep = report.table.sweep
+    assert sweep is not None  # checked when the table is read
+    lines = {
+        row.label: curve(report, sweep, row, claim.columns[0], claim.metric)
+        for row in report.table.rows
+    }
+    values = {label: of_one(line) for label, line in lines.items()}
+    return {label: value for label, value in values.items() if value is not None}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Chord(Growth):
-    """Measured is how far the metric of its one column rises above a chord, as a share of it.
+def rise_above_a_chord(line: Curve) -> float | None:
+    """Return the largest rise of a mean above a chord of two others, as a share of it."""
+    points = [(size, one.mean) for size, one in zip(line.sizes, line.samples, strict=True)]
+    shares = [
+        middle / (left + (right - left) * (at - begin) / (end - begin)) - 1.0
+        for (begin, left), (at, middle), (end, right) in combinations(points, 3)
+    ]
+    return max(shares, default=None)
 
-    That is the largest share of the values of the sweep on one row.
-    """
 
-    kind: str = "above_a_chord"
+_exponents = partial(_of_curves, lambda line: line.exponent)
+_rises = partial(_of_curves, rise_above_a_chord)
+_POWER_LAW, _RISE = (
+    "exponent p of {metric} ~ ({axis})^p",
+    "{metric} above a chord, as a share of it",
+)
 
-    def quantity(self, metric: str, axis: str) -> str:
-        """Say what is measured, of a metric along an axis."""
-        return f"{metric} above a chord, as a share of it"
-
-    def value(self, line: Curve) -> float | None:
-        """Return the largest rise of a mean above a chord of two others."""
-        points = [(size, one.mean) for size, one in zip(line.sizes, line.samples, strict=True)]
-        shares = [
-            middle / (left + (right - left) * (at - begin) / (end - begin)) - 1.0
-            for (begin, left), (at, middle), (end, right) in combinations(points, 3)
-        ]
-        return max(shares, default=None)
+KINDS = {
+    "median_difference": ClaimKind("median {metric} of {0} minus {1}", _differences, 2, median),
+    "mean_difference": ClaimKind("mean {metric} of {0} minus {1}", _differences, 2, fmean),
+    # As "up to so many times" means.
+    "ratio": ClaimKind("largest {metric} of {0} / {1}", _quotients, 2, max),
+    "median_ratio": ClaimKind("median {metric} of {0} / {1}", _quotients, 2, median),
+    "largest": ClaimKind("largest {heading}", _largest, None, max),
+    "growth": ClaimKind(_POWER_LAW, _exponents, 1, needs_sweep=True),
+    "above_a_chord": ClaimKind(_RISE, _rises, 1, needs_sweep=True),
+}

@@ -16,8 +16,9 @@ from typing import Any, ClassVar
 from mklbench import resources
 from mklbench.errors import InputError, unknown
 from mklbench.reader import Made, Rule, Where, flag, read, value
-from mklbench.report import claims, figures  # noqa: F401  the kinds of claims make themselves known
-from mklbench.report.table.paper_table import Claim, Column, Figure, PaperTable, Protocol
+from mklbench.report import figures
+from mklbench.report.claims import check_claim
+from mklbench.report.table.paper_table import Column, Figure, PaperTable, Protocol
 from mklbench.report.table.verdict import Published
 
 # A number as a paper prints it, in bold between pairs of asterisks.
@@ -165,7 +166,7 @@ def _check_references(table: PaperTable, where: str) -> None:
     for figure in table.figures:
         figure.check(table, where)
     for claim in table.claims:
-        claim.check(table, where)
+        check_claim(claim, table, where)
 
 
 def _references(table: PaperTable) -> Iterator[tuple[str, str, Iterable[str]]]:
@@ -240,12 +241,12 @@ def _published_number(found: Any, where: Where) -> Published:
     return Published(mean, std, len(printed["digits"] or ""), printed["bold"] is not None)
 
 
-def _of_a_kind(found: Any, where: Where, base: Any) -> Any:
-    """Read a figure or a claim, by the options of its kind."""
+def _figure(found: Any, where: Where) -> Figure:
+    """Read a figure by the options of its kind."""
     kind = where.mapping(found).get("kind")
-    if kind not in base.kinds:
-        raise unknown(f"{where}: kind", kind, base.kinds)
-    return read(base.kinds[kind], found, where)
+    if kind not in Figure.kinds:
+        raise unknown(f"{where}: kind", kind, Figure.kinds)
+    return read(Figure.kinds[kind], found, where)
 
 
 class TableWhere(Where):
@@ -257,8 +258,7 @@ class TableWhere(Where):
         int: _count,
         bool: flag,
         Published: _published_number,
-        Figure: lambda found, where: _of_a_kind(found, where, Figure),
-        Claim: lambda found, where: _of_a_kind(found, where, Claim),
+        Figure: _figure,
         Mapping[tuple[str, str, str], Published]: _published,
     }
 

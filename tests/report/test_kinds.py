@@ -1,23 +1,20 @@
-"""A new kind of figure is one module in its package, one of claim a class, and nothing else."""
+"""A new kind of figure is one module in its package, and nothing else."""
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from report_fakes import FakeFinder, plain
+from report_fakes import FakeFinder
 
 from mklbench.errors import InputError
 from mklbench.report import figures
 from mklbench.report.analysis.assemble import Report, assemble
-from mklbench.report.claims import judge_claims
 from mklbench.report.figures.draw import write_figure
-from mklbench.report.layout.page import lay_out
 from mklbench.report.loading import import_kinds, read_table
-from mklbench.report.table.paper_table import Claim, Figure
+from mklbench.report.table.paper_table import Figure
 
 PIE = """
 from dataclasses import dataclass
@@ -44,20 +41,6 @@ class Pie(Figure):
         return canvas
 """
 
-COUNT = """
-from dataclasses import dataclass
-
-from mklbench.report.table.paper_table import Claim
-
-
-@dataclass(frozen=True, kw_only=True)
-class Count(Claim):
-    kind: str = "count"
-
-    def measure(self, report):
-        return "number of rows", {"all": len(report.table.rows)}
-"""
-
 TABLE = """\
 title: A table
 citation: Someone
@@ -65,7 +48,6 @@ rows: [{name: a, label: A, overrides: [data=twonorm, data.n_samples=40]}]
 columns: [{name: b, label: B, overrides: [algo=svm]}]
 protocols: [{name: c, label: C}]
 figures: [{name: tart, kind: pie, title: Tart, slices: SLICES}]
-claims: [{text: There is one row., kind: count, metric: accuracy, columns: [b], at_most: 1}]
 """
 
 
@@ -77,11 +59,6 @@ def _own_kinds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None
     (folder / "own_pie.py").write_text(PIE, encoding="utf-8")
     monkeypatch.setattr(figures, "__path__", [*figures.__path__, str(folder)])
     monkeypatch.setattr(Figure, "kinds", dict(Figure.kinds))
-    monkeypatch.setattr(Claim, "kinds", dict(Claim.kinds))
-    (tmp_path / "own_count.py").write_text(COUNT, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "own_count", raising=False)
-    importlib.import_module("own_count")
     import_kinds.cache_clear()
     yield
     import_kinds.cache_clear()
@@ -96,16 +73,12 @@ def report(tmp_path: Path, slices: str = "5") -> Report:
     return assemble(read_table(path), FakeFinder())
 
 
-def test_they_are_found_drawn_and_judged(tmp_path: Path) -> None:
+def test_it_is_found_and_drawn(tmp_path: Path) -> None:
     made = report(tmp_path)
     write_figure(made, made.table.figures[0], [tmp_path / "tart.png"])
     assert (tmp_path / "tart.png").stat().st_size > 1000
-    (judged,) = judge_claims(made)
-    assert judged.measured == 1
-    assert judged.holds
-    assert "number of rows" in plain(lay_out(made))
 
 
-def test_their_own_options_are_read(tmp_path: Path) -> None:
+def test_its_own_options_are_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"figures\[0\]: slices=0 must be a whole number, 1 or"):
         report(tmp_path, "0")

@@ -22,7 +22,7 @@ from mklbench.report.layout.entries import ending_summary, setting
 from mklbench.report.layout.evidence import evidence_parts
 from mklbench.report.layout.ranking import comparison_parts, ranking_parts
 from mklbench.report.layout.tables import every_protocol, measured_tables, mirror
-from mklbench.report.table.paper_table import Claim, PaperTable, Slot
+from mklbench.report.table.paper_table import PaperTable, Slot
 from mklbench.report.table.verdict import JUDGING
 
 # The heading behind which a page goes beyond its first table; `first_part` ends there.
@@ -128,12 +128,6 @@ def _summary(report: Report) -> str:
     )
 
 
-def claimed(claim: Claim) -> str:
-    """Print the bound of a claim, and what the paper's own numbers have."""
-    bound = f"at {'most' if claim.is_upper else 'least'} {claim.bound:g}"
-    return bound if claim.own_value is None else f"{bound}; its own numbers {claim.own_value:.3g}"
-
-
 def _claims(report: Report) -> Iterator[Part]:
     """Yield the claims in the paper's text with what was measured and whether they hold."""
     if report.table.claims:
@@ -152,7 +146,7 @@ def _judged(judged: Judged) -> str:
         False: "does not hold",
     }
     measured = NOTHING if judged.measured is None else f"{judged.measured:.3g}"
-    text = f"{judged.quantity}: claimed {claimed(judged.claim)}; measured {measured}"
+    text = f"{judged.quantity}: claimed {judged.claimed}; measured {measured}"
     details = f" ({judged.details})" if judged.details else ""
     return f"{text}{details}; {verdicts[judged.holds]}."
 

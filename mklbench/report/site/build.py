@@ -15,7 +15,6 @@ from mklbench import __version__
 from mklbench.errors import missing
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.agreement import n_matching
-from mklbench.report.layout.page import claimed
 from mklbench.report.results import Collected, collect, recorded_figures, write_figures
 from mklbench.report.site.content import Runs, content, run_command
 from mklbench.report.site.papers import KINDS, paper_pages
@@ -75,7 +74,6 @@ def _page(
             papers=papers,
             tables=[page for paper in papers for page in paper.tables],
             n_runs=len(runs.content),
-            claimed=claimed,
             n_matching=n_matching,
             run_command=run_command,
             kinds=[*KINDS.values()],

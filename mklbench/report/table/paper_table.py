@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import fmean, median
 from typing import Any, ClassVar
 
 from mklbench.errors import InputError
@@ -143,13 +142,13 @@ class Figure(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Claim(ABC):
+class Claim:
     """A sentence of the paper that the records confirm or not.
 
-    Each kind is a subclass in `mklbench.report.claims`. It says what is measured, in
-    `metric` and for `columns`; the claim holds where that is `at_most`, or `at_least`, a bound.
-    `published` are the paper's own values of it, one a data set, where it prints them: the rule
-    by which several become one (`over_sets`) has to be one that they pass.
+    What is measured, in `metric` and for `columns`, is that of its kind (`mklbench.report.claims`);
+    the claim holds where that is `at_most`, or `at_least`, a bound. `published` are the paper's own
+    values of it, one a data set, where it prints them: the rule by which several become one has to
+    be one that they pass.
     """
 
     text: str
@@ -159,51 +158,6 @@ class Claim(ABC):
     at_most: float | None = None
     at_least: float | None = None
     published: tuple[float, ...] = ()
-    n_columns: ClassVar[int | None] = None  # one or more
-    of_several: ClassVar[str] = ""  # the worst of one value a data set, or "median", ...
-    kinds: ClassVar[dict[str, type[Claim]]] = {}
-
-    def __init_subclass__(cls) -> None:
-        cls.kinds[vars(cls)["kind"]] = cls
-
-    @property
-    def is_upper(self) -> bool:
-        """Whether the bound is one from above."""
-        return self.at_most is not None
-
-    @property
-    def bound(self) -> float:
-        """The one of the two bounds that is given."""
-        return float(self.at_least if self.at_most is None else self.at_most)  # type: ignore[arg-type]
-
-    @property
-    def own_value(self) -> float | None:
-        """What the paper's own numbers say; None where it prints none."""
-        return self.over_sets(self.published) if self.published else None
-
-    def over_sets(self, values: Sequence[float]) -> float:
-        """Return what is held against the bound of one value a data set, as `of_several` says."""
-        rules: dict[str, Callable[[Sequence[float]], float]]
-        rules = {"median": median, "mean": fmean, "largest": max, "smallest": min}
-        return rules[self.of_several or ("largest" if self.is_upper else "smallest")](values)
-
-    def holds_for(self, value: float) -> bool:
-        """Tell whether a value is on the claimed side of the bound."""
-        return value <= self.bound if self.is_upper else value >= self.bound
-
-    def check(self, table: PaperTable, where: str) -> None:
-        """Raise InputError for what the claim needs and the table does not have."""
-        if (self.at_most is None) == (self.at_least is None):
-            raise InputError(f"{where}: give a claim either at_most or at_least, and not both.")
-        if not self.columns or self.n_columns not in (None, len(self.columns)):
-            raise InputError(
-                f"{where}: columns={list(self.columns)} of a claim of kind {self.kind} must be "
-                f"{self.n_columns or 'one or more'}."
-            )
-
-    @abstractmethod
-    def measure(self, report: Any) -> tuple[str, Mapping[str, float]]:
-        """Return what is measured, in words, and its values by what each is of; none before."""
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,10 @@ from report_fakes import found, plain, record
 
 from mklbench.experiments.record import Record
 from mklbench.report.analysis.assemble import Place, Report, SlotRecords, assemble
-from mklbench.report.claims import judge_claims
+from mklbench.report.claims import KINDS, judge_claims
 from mklbench.report.figures.sweep import GrowthCurves
 from mklbench.report.formats import to_csv
 from mklbench.report.layout.page import lay_out
-from mklbench.report.loading import import_kinds
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import (
     Baseline,
@@ -50,13 +49,12 @@ Models = Mapping[Place, Sequence[str]]
 
 
 def claims(*kinds: str, metric: str = "cpu_time") -> tuple[Claim, ...]:
-    import_kinds()
     return tuple(
-        Claim.kinds[kind](
+        Claim(
             text=f"So it is said of {kind}.",
             kind=kind,
             metric=metric,
-            columns=("slow", "fast")[: Claim.kinds[kind].n_columns or 1],
+            columns=("slow", "fast")[: KINDS[kind].n_columns or 1],
             at_least=2.0,
         )
         for kind in kinds
