@@ -208,7 +208,7 @@ def _of_tables(add: Add) -> None:
     takes.add_argument("--out", default="report.html", metavar="FILE", help="default: report.html")
     takes.add_argument(
         "--results-dir", metavar="DIR",
-        help="a store of your own, whose runs stand among the recorded ones",
+        help="a store of your own, to be shown beside the recorded results",
     )  # fmt: skip
     takes.share("--config-dir")
     summary = "rerun a fast part and compare with the recorded numbers"

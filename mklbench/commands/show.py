@@ -124,7 +124,7 @@ def report(out: str, *, results_dir: str | None = None, config_dir: str | None =
     out : str
         File to write.
     results_dir : str or None, default=None
-        A store of one's own, whose runs stand among the recorded ones.
+        A store of one's own, which is laid beside the recorded results.
     config_dir : str or None, default=None
         As for `table`.
 

@@ -1,26 +1,23 @@
-"""Assembling tables from a store or from what is recorded, and writing all that shows them."""
+"""Assembling a table from a store and writing all that shows it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from mklbench import resources
-from mklbench.errors import DataError, InputError
+from mklbench.errors import DataError
 from mklbench.experiments.records import export_records, record_path
 from mklbench.experiments.store import Store
-from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
+from mklbench.report.analysis.assemble import Report, assemble
 from mklbench.report.analysis.candidate import scores_path, to_scores
-from mklbench.report.analysis.places import RunFinder, recorded_source, slot_records
+from mklbench.report.analysis.places import RunFinder, recorded_source
 from mklbench.report.document import to_html
 from mklbench.report.figures.draw import unfinished_runs, write_figure
 from mklbench.report.formats import render, write_result
 from mklbench.report.layout.page import first_part
-from mklbench.report.loading import load_table
-from mklbench.report.table.paper_table import PaperTable, Slot
+from mklbench.report.table.paper_table import PaperTable
 from mklbench.report.table.part import WHOLE, TableSelection, part_of
 
 
@@ -121,55 +118,3 @@ def recorded_text(table: PaperTable, fmt: str, *, whole: bool = True) -> str:
     text = path.read_text(encoding="utf-8")
     text = first_part(text) if ending == "md" and not whole else text
     return to_html(text, path.parent) if fmt == "html" else text
-
-
-@dataclass(frozen=True)
-class Collected:
-    """One table: what is recorded of it, and what the reader's own store has (None without one).
-
-    `recorded` is None of a table of the reader's own, of which nothing was recorded with the
-    program.
-    """
-
-    table: PaperTable
-    recorded: Report | None
-    own: Report | None
-
-    @property
-    def shown(self) -> Report:
-        """What the pages of the table show: the recorded results where there are any."""
-        report = self.recorded or self.own
-        assert report is not None
-        return report
-
-
-def collect(store: Store | None = None, config_dir: str | None = None) -> list[Collected]:
-    """Assemble every table from its recorded results, and from `store` where one is given.
-
-    Parameters
-    ----------
-    store : Store or None, default=None
-        The reader's own results.
-    config_dir : str or None, default=None
-        A directory of the reader's own configs, whose tables are shown as far as `store` has them.
-    """
-    ours, every = (resources.choices("table", directory) for directory in (None, config_dir))
-    found = []
-    for name, path in every.items():
-        # What was recorded is of our own configs, and composed from these alone it takes a moment.
-        table = load_table(name, None if ours.get(name) == path else config_dir)
-        try:
-            finder = RunFinder(recorded_source(table))
-        except InputError:  # a table of the reader's own
-            if store is not None:
-                found.append(Collected(table, None, assemble(table, RunFinder(store))))
-            continue
-        own = None
-        if store is not None:  # of the runs as they are recorded, of their edition of the data
-            own = assemble(table, partial(_in_store, finder, store))
-        found.append(Collected(table, assemble(table, finder), own))
-    return found
-
-
-def _in_store(finder: RunFinder, store: Store, slot: Slot) -> SlotRecords:
-    return slot_records(finder.run(slot), store)

@@ -15,11 +15,12 @@ from mklbench import __version__
 from mklbench.errors import missing
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.agreement import n_matching
-from mklbench.report.results import Collected, collect, recorded_figures, write_figures
+from mklbench.report.results import recorded_figures, write_figures
+from mklbench.report.site.collected import Collected, collect, compare
 from mklbench.report.site.content import Runs, content, run_command
 from mklbench.report.site.papers import KINDS, paper_pages
 
-SCRIPTS = ("page.js", "tables.js", "explore.js", "plots.js")
+SCRIPTS = ("page.js", "tables.js", "explore.js", "advise.js", "plots.js")
 
 
 def build(
@@ -32,7 +33,7 @@ def build(
     Parameters
     ----------
     store : Store or None, default=None
-        The reader's own results, whose runs stand among the recorded ones.
+        The reader's own results, which are laid beside the recorded ones.
     config_dir : str or None, default=None
         A directory of the reader's own configs, with tables of their own in ``table/``.
     say : callable, optional
@@ -43,7 +44,7 @@ def build(
     with tempfile.TemporaryDirectory() as directory:
         figures = _figures(collected, Path(directory))
         say("comparing methods and arranging the page")
-        return _page(collected, figures, store)
+        return _page(collected, figures, store, config_dir)
 
 
 def _figures(collected: Sequence[Collected], directory: Path) -> dict[str, dict[str, Path]]:
@@ -60,11 +61,13 @@ def _page(
     collected: Sequence[Collected],
     figures: Mapping[str, Mapping[str, Path]],
     store: Store | None,
+    config_dir: str | None,
 ) -> tuple[str, list[str]]:
     runs, numbers = Runs(), list[dict[str, Any]]()
     papers = paper_pages(collected, runs, numbers, figures)
-    known = content(collected, runs, numbers, store)
+    known = content(collected, runs, numbers, store, config_dir)
     script, asked = _library()
+    compared = list(compare(collected)) if store is not None else []
     html = (
         _environment()
         .get_template("report.html.j2")
@@ -78,6 +81,9 @@ def _page(
             run_command=run_command,
             kinds=[*KINDS.values()],
             store=None if store is None else str(store.path),
+            compared=compared,
+            n_moved=sum(one["moved"] for one in compared),
+            n_loose=sum(len(table["places"]) for table in known["tables"] if not table["name"]),
             library=packed(script) if script else "",
             asked=asked,
             data=packed_json(known),

@@ -5,10 +5,12 @@ A run has the numbers of every split, rounded.
 
 from __future__ import annotations
 
+import importlib
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mklbench import resources
 from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.assemble import Number, Report, SlotRecords
@@ -21,7 +23,7 @@ from mklbench.report.layout.entries import (
     format_difference,
     format_sample,
 )
-from mklbench.report.results import Collected
+from mklbench.report.site.collected import Collected
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Slot
 from mklbench.report.table.verdict import Sample
@@ -155,6 +157,7 @@ def content(
     runs: Runs,
     numbers: Sequence[dict[str, object]],
     store: Store | None,
+    config_dir: str | None,
 ) -> dict[str, Any]:
     """Return what the page knows, to be embedded as JSON.
 
@@ -168,6 +171,8 @@ def content(
         What is told of each number (`number_content`).
     store : Store or None
         The reader's own results, if there are any.
+    config_dir : str or None
+        A directory of the reader's own configs.
     """
     tables = [_table(one, runs) for one in collected]
     if store is not None:
@@ -185,6 +190,8 @@ def content(
         },
         "runs": runs.content,
         "numbers": list(numbers),
+        "sets": _n_views(sorted({run["data"] for run in runs.content}), config_dir),
+        "classes": _classes(sorted({run["algo"] for run in runs.content}), config_dir),
         # Of two mean ranks over one set, by the number of methods: over N sets it is the square
         # root of N times smaller.
         "critical": {n: rounded(critical_difference(n, 1), 6) for n in range(2, n_methods + 1)},
@@ -222,6 +229,31 @@ def _own_table(runs: Runs, numbers: Sequence[int]) -> dict[str, Any]:
         "protocols": ["as you ran it"],
         "places": [[at, at, 0, number] for at, number in enumerate(numbers)],
     }
+
+
+def _n_views(names: Iterable[str], config_dir: str | None) -> dict[str, dict[str, int]]:
+    """Return of data sets, by the name of their config, how many views they have, at least 1."""
+    files = resources.choices("data", config_dir)
+    configs = {name: resources.read_yaml(files[name]) for name in names if name in files}
+    return {name: {"n_views": len(read.get("views") or ()) or 1} for name, read in configs.items()}
+
+
+def _classes(algorithms: Iterable[str], config_dir: str | None) -> dict[str, str]:
+    """Return the classifier of each algorithm that has one, by the name of its config."""
+    from sklearn.base import ClassifierMixin
+
+    estimators = importlib.import_module("mklbench.estimators")
+    by_module = {}
+    for class_name in sorted(estimators.__all__, reverse=True):
+        estimator = getattr(estimators, class_name)
+        if issubclass(estimator, ClassifierMixin):
+            by_module[getattr(estimator, "_algorithm")] = class_name  # noqa: B009
+    files, found = resources.choices("algo", config_dir), {}
+    for name in files.keys() & set(algorithms):
+        module = resources.read_yaml(files[name])["_target_"].rpartition(".")[0]
+        if module in by_module:
+            found[name] = by_module[module]
+    return found
 
 
 def number_content(report: Report, number: Number, run: int) -> dict[str, Any]:

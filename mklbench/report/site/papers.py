@@ -25,7 +25,7 @@ from mklbench.report.layout.entries import format_measured, format_sample, mark
 from mklbench.report.layout.findings import findings
 from mklbench.report.layout.page import BEYOND, lay_out
 from mklbench.report.layout.tables import mirrored
-from mklbench.report.results import Collected
+from mklbench.report.site.collected import Collected
 from mklbench.report.site.content import Runs, number_content
 from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.paper_table import PaperTable

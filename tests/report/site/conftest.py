@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 import report_pages
 from experiment_fakes import TINY
+from narrowing import present
 from report_fakes import TINY_TABLE
 
 from mklbench import cli, resources
 from mklbench.experiments.store import Store, copy_records
-from mklbench.report import results
 from mklbench.report.analysis.places import RunFinder, recorded_source
 from mklbench.report.loading import load_table
+from mklbench.report.site import collected
 
 # Tables that take long, and of which nothing is told on the first page.
 LEFT_OUT = ("learning_", "coverage", "picard2012_settings", "picard2012_path")
@@ -44,17 +45,20 @@ def _few(group: str, config_dir: Path | str | None = None) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """Build it with two recorded runs in the store."""
+    """Build it with two recorded runs in the store, in one of which an accuracy is another."""
     folder = tmp_path_factory.mktemp("report")
     table = load_table("picard2012_speed")
     finder = RunFinder(recorded_source(table))
-    copy_records(finder.runs(list(table.slots())[:2]), finder.source, Store(folder / "store"))
+    first, second = (finder.run(slot) for slot in list(table.slots())[:2])
+    store = Store(folder / "store")
+    record = finder.source.read(first).records[0]
+    store.write(first, replace(record, accuracy=present(record.accuracy) - 0.2))
+    copy_records([first, second], finder.source, store)
     (folder / "own" / "table").mkdir(parents=True)
     (folder / "own" / "table" / "tiny.yaml").write_text(TINY_TABLE, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as printed:
         patch.chdir(folder)
-        few = SimpleNamespace(choices=_few, recorded_results=resources.recorded_results)
-        patch.setattr(results, "resources", few)
+        patch.setattr(collected, "resources", SimpleNamespace(choices=_few))
         assert cli.main(["run", *TINY, "algo=svm", "results_dir=store", "progress=none"]) == 0
         own = ["--results-dir", "store", "--config-dir", "own"]
         assert cli.main(["report", "--out", "mine.html", *own]) == 0

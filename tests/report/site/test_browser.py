@@ -53,6 +53,7 @@ PAGES = (
     "cortes2009",
     "own",
     "explore",
+    "compare",
 )
 
 
@@ -487,6 +488,25 @@ class TestPlots:
         assert float(critical) == pytest.approx(expected.critical_difference, rel=1e-5)
 
 
+def test_what_to_try_is_answered_from_sets_of_several_views(visit: Callable[..., Driver]) -> None:
+    driver = visit("which")
+    driver.execute_script("""
+        const views = document.querySelector('#advise [name=views]');
+        views.value = 4;
+        views.dispatchEvent(new Event('input', {bubbles: true}));
+    """)
+    answer = texts(driver, "#advice")[0]
+    assert "Try first:" in answer
+    assert "recorded sets most like yours" in answer
+    assert "mklbench run" in answer
+    assert "data=csv" in answer
+    assert "from mklbench import" in answer
+    assert "views)" in answer
+    assert "one table of features" not in answer
+    below = texts(driver, "#advice tbody td:nth-child(3)")
+    assert [float(text) for text in below] == sorted(map(float, below))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_no_serious_violation(visit: Callable[..., Driver], dark: bool) -> None:
@@ -505,7 +525,7 @@ def test_axe_finds_no_serious_violation(visit: Callable[..., Driver], dark: bool
           for (const row of [...table.rows].slice(6)) row.remove();
         }
     """,
-        ["start", "gehler2008", "explore"],
+        ["start", "gehler2008", "explore", "compare"],
     )
     options: dict[str, Any] = {"resultTypes": ["violations"]}
     if dark:  # the colours alone are others
@@ -536,8 +556,22 @@ def test_it_prints_the_page_without_its_controls(visit: Callable[..., Driver]) -
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
-def test_runs_of_an_own_store_are_found(visit: Callable[..., Driver]) -> None:
-    driver = visit("explore")
+def test_differences_of_an_own_store_are_marked_and_found(visit: Callable[..., Driver]) -> None:
+    driver = visit("compare")
+    states = driver.execute_script(
+        "return [...document.querySelectorAll('#compared tbody tr')]"
+        ".map(row => [row.dataset.state, row.cells[2].innerText, row.innerText])"
+    )
+    moved = [(metric, text) for state, metric, text in states if state == "moved"]
+    assert {metric for metric, _ in moved} == {"accuracy %"}  # of a cell of two tables
+    for _, text in moved:
+        assert {"✗ differs", "20"} <= set(text.split("\t"))  # points, on one of 20 splits
+    same = [text for state, _, text in states if state == "same"]
+    assert len(same) >= 3
+    assert all("✓ same" in text for text in same)
+    driver.execute_script("document.getElementById('only-moved').click()")
+    assert len(texts(driver, "#compared tbody tr:not([hidden])")) == len(moved)
+    driver.execute_script("location.hash = 'explore'")
     driver.execute_script("""
         const search = document.querySelector('#find [name=text]');
         search.value = 'yours';

@@ -97,6 +97,14 @@ window.addEventListener("afterprint", () => {
   }
 });
 
+const onlyMoved = document.getElementById("only-moved");
+if (onlyMoved) {
+  onlyMoved.addEventListener("change", () => {
+    for (const row of document.querySelectorAll("#compared tbody tr")) {
+      row.hidden = onlyMoved.checked && row.dataset.state !== "moved";
+    }
+  });
+}
 show();
 window.addEventListener("load", () => ready.then(() => {
   document.body.dataset.ready = "yes";
