@@ -8,15 +8,14 @@ command imports what it needs when it runs.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import gc
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from mklbench.commands import grammar
 from mklbench.errors import InputError
@@ -43,14 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _program() -> int:
     """Be the program: on the streams, in the directory and with the arguments of the process."""
-    nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as we run
-    sys.stderr = _Courtesy(sys.stderr or nowhere)
-    try:
-        if sys.stdout is None:
-            sys.stdout = nowhere
-            raise InputError("Standard output is closed: send it to a file, or to /dev/null.")
-    except InputError as error:
-        return _refuse(error)
+    # In the place of one that is closed, which a file would take.
+    sys.stdout, sys.stderr = (
+        stream or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        for stream in (sys.stdout, sys.stderr)
+    )
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     if sys.argv[1:2] in (["table"], ["report"]) or "--dry-run" in sys.argv[1:]:
         # All that these read is in use to their end: to look for garbage takes a quarter of it.
@@ -61,7 +57,7 @@ def _program() -> int:
 def _main(arguments: list[str]) -> int:
     try:
         status = _dispatch(arguments)
-        sys.stdout.flush()
+        print(end="", flush=True)
     except InputError as error:
         return _refuse(error)
     except MemoryError as error:
@@ -85,25 +81,6 @@ def _output(error: OSError) -> str:
     return "Standard output cannot be written: "
 
 
-class _Courtesy:
-    """Standard error, on which the work goes on if nobody can hear what is said."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        with contextlib.suppress(OSError):
-            self._stream.write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        with contextlib.suppress(OSError):
-            self._stream.flush()
-
-
 def _refuse(error: InputError) -> int:
     print(f"mklbench: error: {error}", file=sys.stderr)
     return INPUT_ERROR
@@ -119,29 +96,14 @@ def _dispatch(arguments: list[str]) -> int:
     if arguments[:1] == ["run"]:
         from mklbench.commands.run import run
 
-        return _carried_out(lambda: run(arguments[1:]))
+        return run(arguments[1:])
     if arguments[:1] in (["-sc"], ["--shell-completion"]):
         return grammar.complete(arguments)
     if arguments in ([], ["list"]):
         arguments = [*arguments, "--help"]
     function, given = grammar.read(arguments)
-    return _carried_out(lambda: _shown(function(**given)))
-
-
-def _shown(found: int | str | Path) -> int:
-    """Print what a command has found, and return its exit status."""
+    found = function(**given)
     if isinstance(found, int):
         return found
     print(f"Wrote {found}" if isinstance(found, Path) else found)
     return 0
-
-
-def _carried_out(command: Callable[[], int]) -> int:
-    """Return the exit status of a command, which no code that it runs can take for its own."""
-    try:
-        return command()
-    except SystemExit as end:
-        print(
-            f"mklbench: error: the code that was run called sys.exit({end.code}).", file=sys.stderr
-        )
-        return FAILED

@@ -39,7 +39,7 @@ def listen() -> None:
 
 
 def leave(sentence: str = "") -> None:
-    """End this process, and all that it has started, with the status of what it heard."""
+    """End this process with the status of what it heard; its workers end with it."""
     number = _heard[0] if _heard else signal.SIGINT
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
@@ -47,7 +47,6 @@ def leave(sentence: str = "") -> None:
     said = f"{tidy}mklbench: {_NAMES[signal.Signals(number)]}{sentence and ': '}{sentence or '.'}\n"
     with contextlib.suppress(OSError):  # full, or left by its reader
         os.write(2, said.encode())
-    _end_children()
     os._exit(128 + number)
 
 
@@ -78,12 +77,3 @@ def _watch(reading: int) -> None:
     time.sleep(_GRACE)
     _heard.append(number)
     leave("what was finished is kept.")
-
-
-def _end_children() -> None:
-    """Kill the children of this process, on Linux; workers end with it anyhow."""
-    with contextlib.suppress(OSError):
-        for thread in os.listdir("/proc/self/task"):
-            with open(f"/proc/self/task/{thread}/children", encoding="ascii") as children:
-                for child in children.read().split():
-                    os.kill(int(child), signal.SIGKILL)

@@ -28,15 +28,11 @@ def shell(line: str, directory: Path) -> subprocess.CompletedProcess[str]:
 
 # Of what differs by the command alone, one command is quick.
 REFUSED = {
-    f"{COMMAND} list algos >&-": "Standard output is closed: ",
     f"{RUN} > /dev/full": "Standard output cannot be written: no space left on device.",
     f"ulimit -f 0; {RUN}": "results_dir=store cannot be written: file too large",
-    f"mkdir gone; cd gone; rmdir ../gone; {RUN}": "No such file or directory",
+    f"mkdir gone; cd gone; rmdir ../gone; {RUN}": "no such file or directory",
 }
-REFUSED_TOO = {
-    f"{RUN} >&-": "Standard output is closed: ",
-    f"ulimit -f 0; {RUN} jobs=2": "cannot be written: file too large",
-}
+REFUSED_TOO = {f"ulimit -f 0; {RUN} jobs=2": "cannot be written: file too large"}
 # By arguments, where `fifo` and `fifo.csv` are FIFOs and `file` is a file.
 REFUSED_NAMES = {
     "run results_dir=file": "results_dir=file is no directory: give the name of one.",
@@ -45,7 +41,6 @@ REFUSED_NAMES = {
     f"table coverage --results-dir {LONG}": "cannot be written: file name too long",
     "table coverage --results-dir fifo": "results_dir=fifo is no directory",
     "table coverage --recorded --out /dev/null": "--out=/dev/null is no regular file",
-    "run --experimental-rerun=file": "--experimental-rerun is not accepted: it would run",
 }
 
 
@@ -84,7 +79,7 @@ def test_names_are_refused_in_one_sentence(
 @pytest.mark.parametrize(
     ("redirection", "jobs"),
     rest_slow(
-        [("2>&-", 1), ("2>/dev/full", 1), ("<&- 2>&-", 2), ("2>&1 >/dev/null | true", 1)],
+        [("2>&-", 1), ("<&- 2>&-", 2), ("<&- >&- 2>&-", 2)],
         ("<&- 2>&-", 2),
     ),
 )
@@ -92,14 +87,8 @@ def test_whom_nobody_hears_goes_on(tmp_path: Path, redirection: str, jobs: int) 
     line = RUN.replace("progress=none", "progress=lines")
     ended = shell(f"{line} jobs={jobs} out=rows.csv {redirection}", tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
-    if "|" not in redirection:
-        assert "4/4" in ended.stdout
+    assert ("4/4" in ended.stdout) == (">&- " not in redirection)
     assert (tmp_path / "rows.csv").read_text().count(",done,") == 4
-
-
-def test_all_streams_may_be_closed(tmp_path: Path) -> None:
-    assert shell(f"{RUN} jobs=2 <&- >&- 2>&-", tmp_path).returncode == 2
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

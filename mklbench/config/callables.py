@@ -114,7 +114,7 @@ def target(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
         )
     try:
         found = getattr(importlib.import_module(module), name)
-    except Exception as error:  # importing a user's module can raise anything
+    except (Exception, SystemExit) as error:  # importing a user's module can raise anything
         why, where = _root_cause(error), place_in_own_code(error)
         if where is not None:
             why = f"{type(error).__name__}: {why} ({where})"

@@ -17,17 +17,16 @@ from typing import Any
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import MissingConfigException, OverrideParseException
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import ConfigAttributeError, ConfigKeyError
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
+from yaml import YAMLError
 
 from mklbench import resources
 from mklbench.contract import FORMER_NAMES
 from mklbench.errors import InputError, hint, unknown, warn
 
 ROOT, _VERSION = "config", "1.3"
-# It unpickles a file, and so runs whatever somebody has put into it.
-_RERUN = "--experimental-rerun"
 _SWEEP_FLAGS = ("-m", "--multirun")
 # Options whose values may be patterns of files in a sweep.
 _PATHS = ("data.path", "kernel.files", "split.path")
@@ -89,7 +88,6 @@ class Task:
     def __init__(self, run: Callable[[list[ComposedRun]], Sequence[float]]) -> None:
         self._run = run
         self.alone: list[ComposedRun] = []
-        self.began = False
 
     def __call__(self, config: DictConfig) -> None:
         self.alone.append(ComposedRun.of(config, HydraConfig.get()))
@@ -98,11 +96,7 @@ class Task:
         """Run the jobs of a sweep."""
         if not configs:
             raise InputError("The sweep has no run: give each range or glob a value at least.")
-        jobs = [ComposedRun.of(config, config.hydra) for config in configs]
-        self.began = True
-        found = self._run(jobs)
-        self.began = False
-        return found
+        return self._run([ComposedRun.of(config, config.hydra) for config in configs])
 
 
 def run_hydra(arguments: Sequence[str], run: Callable[[list[ComposedRun]], Sequence[float]]) -> int:
@@ -122,11 +116,6 @@ def run_hydra(arguments: Sequence[str], run: Callable[[list[ComposedRun]], Seque
     """
     overrides = _with_present_names(text for text in arguments if _is_override(text))
     flags = [text for text in arguments if not _is_override(text)]
-    # Hydra takes the beginning of a long flag for it, too.
-    if any(len(text) > 2 and _RERUN.startswith(text.partition("=")[0]) for text in flags):
-        raise InputError(
-            f"{_RERUN} is not accepted: it would run what is in the file; type the command again."
-        )
     if sweeping := bool(set(flags) & set(_SWEEP_FLAGS)):
         overrides = [_with_files(text) for text in overrides]
     task = Task(run)
@@ -138,11 +127,9 @@ def run_hydra(arguments: Sequence[str], run: Callable[[list[ComposedRun]], Seque
         os.environ["HYDRA_FULL_ERROR"] = "1"  # it raises what it would otherwise print
         before, sys.argv = sys.argv, [sys.argv[0], *place, *overrides, *flags]
         try:
-            with _explained(overrides, lambda: task.began):
+            with _explained(overrides):
                 main()
         except SystemExit as end:
-            if task.began:  # it was not Hydra that ended
-                raise
             return 2 if end.code else 0
         finally:
             sys.argv = before
@@ -192,17 +179,11 @@ def _is_override(text: str) -> bool:
 
 
 @contextmanager
-def _explained(
-    overrides: Sequence[str], ours: Callable[[], bool] = lambda: False
-) -> Iterator[None]:
-    """Turn what Hydra raises into an InputError of one sentence; not what is `ours`."""
+def _explained(overrides: Sequence[str]) -> Iterator[None]:
+    """Turn what Hydra raises into an InputError of one sentence."""
     try:
         yield
-    except (InputError, BrokenPipeError):  # whoever read the help has gone
-        raise
-    except Exception as error:
-        if ours():
-            raise
+    except (HydraException, OmegaConfBaseException, YAMLError) as error:
         raise _explain(error, overrides) from error
 
 
