@@ -37,12 +37,6 @@ def make_a_fifo(path: Path, random: Random) -> None:
     os.mkfifo(path)
 
 
-def make_a_directory(path: Path, random: Random) -> None:
-    """Put a directory in the place of the file."""
-    path.unlink()
-    path.mkdir()
-
-
 def lead_nowhere(path: Path, random: Random) -> None:
     """Put a link to an endless device in the place of the file."""
     path.unlink()
@@ -57,8 +51,7 @@ def take_another(path: Path, random: Random) -> None:
 
 
 KINDS: tuple[Damage, ...] = (
-    flip_a_bit, flip_a_bit, cut_short, put_zeros, make_a_fifo, make_a_directory, lead_nowhere,
-    take_another,
+    flip_a_bit, flip_a_bit, cut_short, put_zeros, make_a_fifo, lead_nowhere, take_another,
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from mklbench import resources
 from mklbench.errors import InputError
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import Executor
-from mklbench.experiments.files import check_writable_directory
+from mklbench.experiments.files import check_directory
 from mklbench.experiments.progress import progress
 from mklbench.report.analysis.places import check_records
 from mklbench.report.check import recorded as kept
@@ -89,6 +89,6 @@ def write_records(recorded: Path, jobs: int = 1) -> None:
     InputError
         If a table has no records, a run fails, or what it gives cannot be written.
     """
-    check_writable_directory("--recorded", recorded)
+    check_directory("--recorded", recorded, writable=True)
     names = kept.record_runs(kept.load_check(), recorded, jobs=jobs)
     print(f"Wrote {kept.records_of(recorded)}; newly run: {', '.join(names) or 'nothing'}")

@@ -11,7 +11,7 @@ from mklbench.commands.run import run_missing
 from mklbench.errors import InputError
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import Executor
-from mklbench.experiments.files import check_writable_directory
+from mklbench.experiments.files import check_directory
 from mklbench.experiments.records import Layers, RecordFile, record_path, write_sums
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report, assemble
@@ -114,7 +114,7 @@ def reproduce(
         print(describe_work(outstanding_work(runs, source, recorded), jobs))
         return 0
     if not selection:
-        check_writable_directory("--out-dir", results_dir)  # before hours of work, not after
+        check_directory("--out-dir", results_dir, writable=True)  # before hours of work, not after
     if not write_only:
         for file in taken_over.values():
             n_splits = copy_records(runs, file, store)
@@ -185,20 +185,15 @@ def _tables(
 
 
 def _measured_before(results: Path, tables: Sequence[PaperTable]) -> list[RecordFile]:
-    """Return of the records below `results` and with the program what their times need.
-
-    A fifth of the splits has the time of nine runs in ten within half, and that of all within 5 %.
-    """
+    """Return the records below `results` and with the program, which have times."""
     places = dict.fromkeys([results.resolve(), resources.recorded_results()])
-    return [file for at in places for file in _record_files(at / "records", tables, 5).values()]
+    return [file for at in places for file in _record_files(at / "records", tables).values()]
 
 
-def _record_files(
-    directory: Path, tables: Sequence[PaperTable], every: int = 1
-) -> dict[str, RecordFile]:
+def _record_files(directory: Path, tables: Sequence[PaperTable]) -> dict[str, RecordFile]:
     """Return the records in `directory` of those tables that have any, by table."""
     paths = {table.name: record_path(directory, table.name) for table in tables}
-    return {name: RecordFile(path, every) for name, path in paths.items() if path.is_file()}
+    return {name: RecordFile(path) for name, path in paths.items() if path.is_file()}
 
 
 def _write(table: PaperTable, finder: RunFinder, store: Store, results: Path) -> Report:

@@ -12,8 +12,6 @@ import contextlib
 import errno
 import hashlib
 import json
-import os
-import stat
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
@@ -24,9 +22,6 @@ from typing import Any
 from mklbench.errors import InputError
 
 SCHEMA = 2
-
-# No record comes near: 2000 weights of 100 classes take 5 MB.
-_MOST_BYTES = 64 * 2**20
 
 
 class DamagedError(ValueError):
@@ -82,7 +77,7 @@ def read_verified(path: Path) -> dict[str, Any] | None:
         If there is something else, or what there is cannot be read or trusted.
     """
     try:
-        return verified(read_regular(path, _MOST_BYTES))
+        return verified(read_regular(path))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -96,21 +91,17 @@ def warn_damaged(path: Path, why: str) -> None:
     warnings.warn(message, DamagedRecordWarning, stacklevel=2)
 
 
-def read_regular(path: Path, most_bytes: int) -> bytes:
+def read_regular(path: Path) -> bytes:
     """Read a regular file, and nothing else: a FIFO or a device might never end.
 
     Raises
     ------
     OSError
-        If there is none, it cannot be read, is of another kind or larger.
+        If there is none, it cannot be read, or is of another kind.
     """
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file")
-        if status.st_size > most_bytes:
-            raise OSError(errno.EFBIG, f"{status.st_size} bytes are too many")
-        return stream.read()
+    if not path.is_file() and path.exists():
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return path.read_bytes()
 
 
 def check_writable_file(option: str, path: Path | str) -> None:
@@ -118,25 +109,23 @@ def check_writable_file(option: str, path: Path | str) -> None:
     target = Path(path)
     with _refused(option, path):
         if target.exists() and not target.is_file():
-            kind = "a directory" if target.is_dir() else "no regular file"
-            raise InputError(f"{option}={path} is {kind}: give the name of a file.")
+            raise InputError(f"{option}={path} is no regular file: give the name of a file.")
         _probe(target.parent)
 
 
-def check_directory(option: str, path: Path | str) -> None:
-    """Raise InputError if there is something at `path` that is no directory."""
-    with _refused(option, path):
-        if Path(path).exists() and not Path(path).is_dir():
-            raise InputError(f"{option}={path} is no directory: give the name of one.")
+def check_directory(option: str, path: Path | str, *, writable: bool = False) -> None:
+    """Raise InputError unless `path` is a directory, or can become one.
 
-
-def check_writable_directory(option: str, path: Path | str) -> None:
-    """Raise InputError unless files can be made below `path` (which may be absent)."""
+    If it is to be `writable`, unless files can be made below it as well.
+    """
     with _refused(option, path):
         existing = Path(path).absolute()
         while not existing.exists():
             existing = existing.parent
-        _probe(existing)
+        if not existing.is_dir():
+            raise InputError(f"{option}={path} is no directory: give the name of one.")
+        if writable:
+            _probe(existing)
 
 
 @contextlib.contextmanager
@@ -156,7 +145,7 @@ def _probe(directory: Path) -> None:
 def stamp(path: Path) -> int | None:
     """Return what changes when a file is replaced, its time; None if there is none."""
     try:
-        return os.stat(path).st_mtime_ns
+        return path.stat().st_mtime_ns
     except OSError:
         return None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import lzma
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,14 +28,8 @@ from mklbench.resources import write_atomically
 
 Status = Literal["done", "incomplete", "failed", "timeout", "missing"]
 
-# All records of the program take a thirtieth of this.
-_MOST_BYTES = 2**30
-
 # Lists the checksums of the files in a directory of records.
 SUMS = "SHA256SUMS"
-
-# Of a line of a file that was written here, where to find its split without reading all of it.
-_SPLIT = re.compile(rb'"split": (\d+)')
 
 # What a split takes, one after the other.
 CLOCKS = ("search_seconds", "kernel_seconds", "fit_seconds", "predict_seconds")
@@ -108,8 +101,8 @@ class RecordFile(RecordSource):
 
     Parameters
     ----------
-    path, every
-        As of `read_records`.
+    path : Path or str
+        The file.
 
     Raises
     ------
@@ -117,10 +110,10 @@ class RecordFile(RecordSource):
         If the file cannot be read.
     """
 
-    def __init__(self, path: Path | str, every: int = 1) -> None:
+    def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         self._records: dict[str, dict[int, Record]] = {}  # by key and split
-        for record in read_records(path, every):
+        for record in read_records(path):
             self._records.setdefault(record.key, {})[record.split] = record
 
     def read(self, run: Run) -> RunRecords:
@@ -215,7 +208,7 @@ def _is_listed(path: Path, data: bytes) -> bool:
     return sums.is_file() and _sum(path, data) in sums.read_text(encoding="utf-8").splitlines()
 
 
-def read_records(path: Path | str, every: int = 1) -> list[Record]:
+def read_records(path: Path | str) -> list[Record]:
     """Return the records of a file of JSON lines, packed or not.
 
     Damaged lines are passed over and named. A file that is as its directory lists it (`write_sums`)
@@ -225,8 +218,6 @@ def read_records(path: Path | str, every: int = 1) -> list[Record]:
     ----------
     path : Path or str
         The file.
-    every : int, default=1
-        Of a file that is as listed, return only the splits whose numbers this divides.
 
     Raises
     ------
@@ -234,14 +225,14 @@ def read_records(path: Path | str, every: int = 1) -> list[Record]:
         If the file cannot be read.
     """
     try:
-        data = read_regular(Path(path), _MOST_BYTES)
+        data = read_regular(Path(path))
         is_checked = _is_listed(Path(path), data)
         lines = unpack(data, str(path)).split(b"\n")
     except OSError as error:
         raise InputError(f"The records in {path} cannot be read: {reason(error)}.") from error
     records, damaged = [], []
     for number, line in enumerate(lines, start=1):
-        if not line.strip() or (is_checked and _is_passed_over(line, every)):
+        if not line.strip():
             continue
         try:
             records.append(Record.from_json(verified(line, is_checked=is_checked)))
@@ -250,11 +241,6 @@ def read_records(path: Path | str, every: int = 1) -> list[Record]:
     if damaged:
         warn_damaged(Path(path), f"{damaged[0]}; {len(damaged)} lines in all")
     return records
-
-
-def _is_passed_over(line: bytes, every: int) -> bool:
-    found = _SPLIT.search(line)
-    return found is not None and int(found[1]) % every > 0
 
 
 def border_text(records: Sequence[Record], grid: Mapping[str, Any]) -> str:

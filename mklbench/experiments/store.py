@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -161,7 +160,6 @@ class Store(RecordSource):
     def _write(self, path: Path, content: dict[str, Any], durable: bool = True) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _make_room(path)
             write_atomically(path, with_checksum(content), durable=durable)
         except OSError as error:
             raise cannot_be_written(self, error) from error
@@ -174,13 +172,9 @@ class Store(RecordSource):
             directory.rmdir()
             self.path.rmdir()
 
-    def check(self) -> None:
-        """Raise InputError if what is there is no store, and cannot become one."""
-        files.check_directory("results_dir", self.path)
-
-    def check_writable(self) -> None:
-        """Raise InputError unless records can be written; leave no trace."""
-        files.check_writable_directory("results_dir", self.path)
+    def check(self, *, writable: bool = False) -> None:
+        """Raise InputError unless there is a store, or can be; and one that is `writable`."""
+        files.check_directory("results_dir", self.path, writable=writable)
 
 
 def copy_records(runs: Iterable[Run], source: RecordSource, store: Store) -> int:
@@ -247,10 +241,3 @@ def _read(
     except DamagedError as error:
         warn_damaged(path, str(error))
         return None
-
-
-def _make_room(path: Path) -> None:
-    """Put a directory that stands in the place of a file aside; it may hold what somebody needs."""
-    if path.is_dir() and not path.is_symlink():
-        with contextlib.suppress(FileNotFoundError):  # somebody was quicker
-            path.rename(path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.aside"))

@@ -101,11 +101,6 @@ def fifo(path: Path) -> None:
     os.mkfifo(path)
 
 
-def directory(path: Path) -> None:
-    path.mkdir()
-    (path / "kept").write_text("somebody's")
-
-
 def endless_device(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
@@ -123,7 +118,6 @@ def another_file(path: Path) -> None:
     ("make", "which"),
     [
         (fifo, "split-000.json"),
-        (directory, "split-000.json"),
         (endless_device, "selection-001.json"),
         (nested, "selection-001.json"),
         (another_file, "cell.json"),
@@ -144,10 +138,6 @@ def test_whatever_stands_in_the_place_of_a_file_is_named_and_replaced(
     assert result.status == "done"
     verified(place.read_bytes())
     assert not place.is_symlink()
-    aside = list(store.directory(sharing).glob("*.aside"))
-    assert [path.joinpath("kept").read_text() for path in aside] == (
-        ["somebody's"] if make is directory else []
-    )
 
 
 def test_damaged_lines_are_named_by_their_numbers_and_cost_no_other(
@@ -191,7 +181,6 @@ def test_a_file_that_is_as_it_is_listed_is_not_checked_line_by_line(
     path.write_text(path.read_text().replace('"n_train": ', '"n_train": 1'))
     write_sums(tmp_path)
     assert len(read_records(path)) == 1
-    assert [len(read_records(path, every)) for every in (2, 3)] == [1, 1]  # this is split 0
     path.write_bytes(path.read_bytes() + b"\n")
     with pytest.warns(DamagedRecordWarning, match="checksum"):
         assert read_records(path) == []

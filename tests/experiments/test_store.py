@@ -94,7 +94,7 @@ def test_a_store_that_cannot_be_written_is_one_sentence(
 ) -> None:
     (tmp_path / "file").write_text("")
     store = Store(place.format(tmp=tmp_path))
-    for act in (store.check_writable, lambda: store.write(run, done[0])):
+    for act in (lambda: store.check(writable=True), lambda: store.write(run, done[0])):
         with pytest.raises(InputError, match=r"^results_dir=[^\n]*\.$"):
             act()
 

@@ -128,7 +128,7 @@ class Dask(Remote):
             raise InputError(f"{wrong} ({first_line(error)}): {remedy}.") from error
 
     def _check(self, store: Store) -> None:
-        store.check_writable()
+        store.check(writable=True)
         store.path.mkdir(parents=True, exist_ok=True)
         try:
             found = set(self._client.run(_answer, str(store.path.absolute())).values())

@@ -105,7 +105,7 @@ def run_all(
     distinct = _distinct(listed, errors)
     steps = _missing(distinct, store, chosen.at_once, errors)
     if steps:
-        store.check_writable()
+        store.check(writable=True)
         described = {step.run: None for step in steps}
         for run in described:
             store.describe(run)  # so that others can tell what is to come

@@ -20,7 +20,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.execution.steps import Step, missing_steps
-from mklbench.experiments.files import check_writable_directory
+from mklbench.experiments.files import check_directory
 from mklbench.experiments.progress import Progress, duration
 from mklbench.experiments.provenance import git_revision
 from mklbench.experiments.record import Record, Selection
@@ -212,7 +212,7 @@ def confirm(
         If a table is not known or has no records, or something cannot be written.
     """
     deadline = time.monotonic() + 60.0 * minutes
-    check_writable_directory("--out-dir", results_dir)
+    check_directory("--out-dir", results_dir, writable=True)
     named = dict.fromkeys(names or table_names(config_dir))
     tables = [
         (table, RunFinder(recorded_source(table)))
