@@ -140,7 +140,7 @@ def _of_runs(add: Add) -> None:
     summary = "say which runs of the store are done, running, failed or waiting"
     takes = add("status", "status.status", summary)
     takes.share("--results-dir")
-    takes = add("redo", "redo.redo", "forget a run or a split, so that it is run again")
+    takes = add("redo", "status.redo", "forget a run or a split, so that it is run again")
     takes.add_argument(
         "overrides", nargs="+", metavar="OVERRIDE", help="of the run, with results_dir="
     )

@@ -1,22 +1,18 @@
-"""How far runs are: what they say on stderr (a bar, lines or nothing), and what a store knows."""
+"""How far runs are, as they say on stderr: by a bar, by lines or not at all."""
 
 from __future__ import annotations
 
 import math
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 from statistics import fmean
-from typing import Any, TextIO
+from typing import TextIO
 
 from mklbench.errors import from_own_code_on
-from mklbench.experiments.execution.lock import Owner, holder
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
 from mklbench.experiments.run import Run
-from mklbench.experiments.store import Store, asked_splits
 
 
 class Progress:
@@ -165,58 +161,3 @@ def duration(seconds: float) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-@dataclass(frozen=True)
-class RunOverview:
-    """How far a run is.
-
-    Attributes
-    ----------
-    directory : Path
-        Of its records; its name ends in the key of the run.
-    config : mapping or None
-        Of the run; None if it is not known.
-    n_splits : int
-        How many were asked for, as far as is known.
-    done : list of int
-        The splits that have a result.
-    running : dict of str to Owner
-        Who has which step in hand that has not ended, by its name: ``split-003``.
-    failed : dict of int to Record
-        By split the record of a failure or a timeout that nobody tries again just now.
-    """
-
-    directory: Path
-    config: Mapping[str, Any] | None
-    n_splits: int
-    done: list[int]
-    running: dict[str, Owner]
-    failed: dict[int, Record]
-
-
-def overview(store: Store) -> list[RunOverview]:
-    """Return how far each run of a store is, in the order of their names.
-
-    Raises
-    ------
-    InputError
-        If what is there is no directory.
-    """
-    store.check()
-    return [_overview(store, directory) for directory in store.directories()]
-
-
-def _overview(store: Store, directory: Path) -> RunOverview:
-    # A lock is released when the record is there: the other way round neither might be seen.
-    paths = sorted(directory.glob("[!.]*-*.lock"))
-    locks = {path.stem: holder(path) for path in paths}
-    records = {f"split-{record.split:03d}": record for record in store.records_in(directory)}
-    config = store.described_config(directory)
-    ended = {name: record.split for name, record in records.items() if record.is_done}
-    # The locks of what has ended are about to be released.
-    running = {name: owner for name, owner in locks.items() if owner and name not in ended}
-    others = [record for name, record in records.items() if name not in {*ended, *running}]
-    failed, done = {record.split: record for record in others}, list(ended.values())
-    n_splits = max([asked_splits(config), *(record.split + 1 for record in records.values())])
-    return RunOverview(directory, config, n_splits, done, running, failed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,8 +12,6 @@ import pytest
 import runs
 from runs import STEPS, Results, Run
 from slurm_cluster import SlurmCluster
-
-from mklbench.experiments.execution.slurm import queued
 
 Start = Callable[..., Run]
 
@@ -45,8 +44,7 @@ def begin(slurm: SlurmCluster, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
     yield begin
     for run in begun:
-        for job, _, _ in queued(run.store):
-            slurm.client("scancel", job)
+        slurm.client("scancel", f"--user={getpass.getuser()}")
         run.stop()
 
 

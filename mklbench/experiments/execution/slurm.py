@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import getpass
-import hashlib
 import io
 import math
 import re
@@ -100,7 +99,7 @@ class Slurm(Remote):
 
         executor = submitit.SlurmExecutor(folder=str(self._folder / "%j"))
         executor.update_parameters(
-            job_name=_job_name(self._folder.parents[1]),
+            job_name="mklbench",
             time=math.ceil(2 * self.minutes + 3),
             mem=f"{gib}GB",
             array_parallelism=n_jobs,
@@ -131,8 +130,8 @@ class Slurm(Remote):
             states = _squeue(f"--jobs={','.join(arrays)}")
         except InputError:  # it does not answer, and is asked again
             return []
-        now = [(job_id, *states.get(job_id, ("LOST", "", ""))) for job_id in self._jobs]
-        return [self._ended(*job[:3]) for job in now if job[1] in _ENDED]
+        now = [(job_id, *states.get(job_id, ("LOST", ""))) for job_id in self._jobs]
+        return [self._ended(*job) for job in now if job[1] in _ENDED]
 
     def close(self) -> None:
         """Cancel the jobs that have not ended; keep the logs if any has failed."""
@@ -159,26 +158,6 @@ class Slurm(Remote):
         return EndedJob(f"slurm {job_id}", state, where, refused)
 
 
-def _job_name(store: Path) -> str:
-    """Return what the jobs of a store are called."""
-    return f"mklbench-{hashlib.sha256(str(store.absolute()).encode()).hexdigest()[:8]}"
-
-
-def queued(store: Store) -> list[tuple[str, str, str]]:
-    """Return id, state and node of the jobs of a store; none where Slurm does not answer."""
-    if not (store.path / "jobs").is_dir():
-        return []
-    try:
-        listed = _squeue(f"--name={_job_name(store.path)}")
-    except InputError:
-        return []
-    return [
-        (job_id, state if why == "None" else f"{state} ({why})", node)
-        for job_id, (state, node, why) in listed.items()
-        if state not in _ENDED
-    ]
-
-
 def _run(*arguments: Any) -> dict[str, str]:
     """Be a job of Slurm."""
     import submitit
@@ -190,14 +169,14 @@ def _run(*arguments: Any) -> dict[str, str]:
     return take_steps(*arguments, name=f"slurm {submitit.JobEnvironment().job_id}")
 
 
-def _squeue(*which: str) -> dict[str, tuple[str, str, str]]:
-    """Return by id the state, the node, and the reason of jobs, as far as squeue knows them."""
+def _squeue(*which: str) -> dict[str, tuple[str, str]]:
+    """Return by id the state and the node of jobs, as far as squeue knows them."""
     printed = _printed(
         "squeue", "--noheader", "--array", "--states=all", f"--user={getpass.getuser()}",
-        "--format=%i|%T|%N|%r", *which,
+        "--format=%i|%T|%N", *which,
     )  # fmt: skip
     lines = (line.split("|") for line in printed.splitlines())
-    return {job_id: (state, node, why) for job_id, state, node, why in lines}
+    return {job_id: (state, node) for job_id, state, node in lines}
 
 
 def _printed(*command: str) -> str:
