@@ -107,21 +107,9 @@ def place_in_own_code(error: BaseException) -> str | None:
     import traceback
 
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if _is_own(frame.filename):
+        if not (frame.filename.startswith(("<", _OURS)) or is_installed(frame.filename)):
             return f"{os.path.basename(frame.filename)}, line {frame.lineno}, in {frame.name}"
     return None
-
-
-def from_own_code_on(text: str) -> str:
-    """Return the end of a traceback, from the last line of code of the user's; "" if none is."""
-    lines = text.splitlines()
-    heads = (i for i, line in enumerate(lines) if line.startswith('  File "'))
-    own = [i for i in heads if _is_own(lines[i].split('"')[1])]
-    return "\n".join(lines[own[-1] :]) if own else ""
-
-
-def _is_own(path: str) -> bool:
-    return not (path.startswith(("<", _OURS)) or is_installed(path))
 
 
 def unknown(option: str, value: object, accepted: Iterable[object], prefix: str = "") -> InputError:

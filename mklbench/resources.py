@@ -71,10 +71,6 @@ def check_config_dir(config_dir: Path | str) -> None:
         )
 
 
-# Directories of the user's own configs in which Python looks for modules, too; the latest first.
-_own_modules: list[str] = []
-
-
 def look_for_modules(config_dir: Path | str) -> None:
     """Have Python find what stands beside the user's own configs, behind all it finds already.
 
@@ -92,16 +88,8 @@ def look_for_modules(config_dir: Path | str) -> None:
 
 
 def find_modules_in(directories: Sequence[str]) -> None:
-    """Have Python find the modules in these directories, too; those of another time come last."""
-    if list(directories) == _own_modules[: len(directories)]:
-        return
-    _own_modules[:] = [*directories, *(d for d in _own_modules if d not in directories)]
-    sys.path[:] = [*(entry for entry in sys.path if entry not in _own_modules), *_own_modules]
-
-
-def own_modules() -> list[str]:
-    """Return the directories that `find_modules_in` was told of, for another process."""
-    return list(_own_modules)
+    """Have Python find the modules in these directories, too."""
+    sys.path += [directory for directory in directories if directory not in sys.path]
 
 
 def _is_group(directory: Path) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TextIO
 
-from mklbench.errors import from_own_code_on
 from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
 from mklbench.experiments.run import Run
@@ -56,7 +55,6 @@ class Lines(Progress):
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._told: set[str] = set()  # errors whose lines of code have been shown
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
         self._n_steps, self._n_taken, self._n_splits = len(steps), 0, n_splits
@@ -71,7 +69,7 @@ class Lines(Progress):
         self._n_taken += 1
         self._n_ended += not step.selects
         if record is not None and not record.is_done:
-            self._say(self._failure(step.run, record))
+            self._say(f"{step.run.label} split {record.split} {record.status}: {record.reason}")
         elif time.monotonic() - self._last >= self._interval:
             self._say(f"{step.run.label}{self._so_far()}")
 
@@ -87,15 +85,6 @@ class Lines(Progress):
             pace = (time.monotonic() - self._started) / self._n_taken
             text += f", about {duration(pace * (self._n_steps - self._n_taken))} left"
         return f" ({text})"
-
-    def _failure(self, run: Run, record: Record) -> str:
-        """Return what happened to a split without a result, once with the lines that led there."""
-        text = f"{run.label} split {record.split} {record.status}: {record.reason}"
-        lines = from_own_code_on(record.traceback or "")
-        if not lines or record.reason in self._told:
-            return text
-        self._told.add(record.reason)
-        return f"{text}\n{lines}"
 
     def _say(self, text: str) -> None:
         self._last = time.monotonic()

@@ -1,9 +1,4 @@
-"""Where and with what a record was made: versions, processor, BLAS, git revision, time.
-
-What runs as a job of a cluster also says on which node and in which job. The runner of the job
-knows both, and names them to the processes that it starts by `NODE_VARIABLE` and `JOB_VARIABLE`;
-without these a record says nothing of either.
-"""
+"""Where and with what a record was made: versions, processor, BLAS, git revision, time."""
 
 from __future__ import annotations
 
@@ -20,16 +15,11 @@ import scipy
 
 from mklbench import __version__, resources
 
-NODE_VARIABLE = "MKLBENCH_NODE"
-JOB_VARIABLE = "MKLBENCH_JOB"
-
 
 def provenance() -> dict[str, Any]:
     """Return what a record says of its making; most of it is looked up once a process."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    named = {"node": os.environ.get(NODE_VARIABLE), "job": os.environ.get(JOB_VARIABLE)}
-    place = {name: value for name, value in named.items() if value}
-    return {**_fixed(), **place, "time": now}
+    return {**_fixed(), "time": now}
 
 
 @cache

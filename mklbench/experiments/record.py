@@ -139,8 +139,7 @@ class Record:
     data_digest, data_source : str, optional
         Digest of the data's content, and the URL or the names of the files it came from.
     provenance : dict
-        Versions, processor, BLAS, git revision and time, of a cluster also node and job
-        (`mklbench.experiments.provenance`).
+        Versions, processor, BLAS, git revision and time (`mklbench.experiments.provenance`).
     names : tuple of str
         What the JSON that this was read from has, in its order, and so will its own.
     unknown : dict

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -21,9 +20,6 @@ from mklbench.data.split_files import FixedSplits, read_splits
 from mklbench.data.splits import SplitProtocol, draw_split, n_splits
 from mklbench.errors import InputError
 from mklbench.experiments.identity import digest_of, identity_of
-
-# The place of a file, the time of its last change in nanoseconds, and its size in bytes.
-FileState = tuple[str, int, int]
 
 
 class Run:
@@ -140,14 +136,14 @@ class Run:
         return identity_of(self.config, self.data_digest, fixed)
 
     def dataset(self) -> Dataset:
-        """Load the data, once a process as long as the files are the same.
+        """Load the data, once a process.
 
         Raises
         ------
         DataError
             If the data cannot be had, read or verified.
         """
-        return _load(json.dumps(self.config.data), files_named(self.config.data))
+        return _load(json.dumps(self.config.data))
 
     @cached_property
     def split_protocol(self) -> SplitProtocol:
@@ -210,18 +206,5 @@ def _require_whole_groups(groups: Any, train: Any, test: Any, split: int) -> Non
 
 
 @lru_cache(maxsize=4)
-def _load(config: str, files: tuple[FileState, ...]) -> Dataset:
+def _load(config: str) -> Dataset:
     return load(json.loads(config))
-
-
-def files_named(value: Any) -> tuple[FileState, ...]:
-    """Return the state of every file that a configuration names, by which a changed one is seen."""
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list):
-        return tuple(state for item in value for state in files_named(item))
-    with contextlib.suppress(OSError, ValueError, RuntimeError, TypeError):  # it names no file
-        path = Path(value).expanduser().absolute()
-        status = path.stat()
-        return ((str(path), status.st_mtime_ns, status.st_size),)
-    return ()

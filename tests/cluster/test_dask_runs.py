@@ -77,7 +77,6 @@ def test_a_table_is_reproduced(dask: DaskCluster, begin: Start, expected: Result
     run = begin(dask, hold=False)
     run.reproduce()
     assert_came_through(run, dask, expected, STEPS)
-    assert all(record.provenance["job"].startswith("dask ") for record in run.records())
 
 
 def test_a_killed_worker(dask: DaskCluster, begin: Start, expected: Results) -> None:

@@ -71,8 +71,6 @@ def test_a_table_is_reproduced(begin: Start, expected: Results) -> None:
     run = begin(hold=False)
     run.reproduce()
     runs.assert_came_through(run, expected, STEPS)
-    assert {record.provenance["node"] for record in run.records()} != {None}
-    assert all(record.provenance["job"].startswith("slurm ") for record in run.records())
 
 
 def test_a_killed_job_costs_its_step(slurm: SlurmCluster, begin: Start, expected: Results) -> None:

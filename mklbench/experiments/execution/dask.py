@@ -56,11 +56,6 @@ class Dask(Remote):
         memory: float = 0.0,
     ) -> None:
         super().__init__(jobs, timeout, workers, minutes, memory)
-        if address is not None and not address.rpartition(":")[2].isdecimal():
-            raise InputError(
-                f"executor.address={address} has no port: write it as in tcp://host:8786, which is "
-                "what dask scheduler prints."
-            )
         self._address, self._workers = address, workers
         self._client: Any = None
         self._cluster: Any = None
@@ -124,7 +119,7 @@ class Dask(Remote):
             wrong, remedy = "executor=dask starts no workers", "start the command again"
             if self._address is not None:
                 wrong = f"executor.address={self._address} does not answer"
-                remedy = "see that a dask scheduler runs there"
+                remedy = "see that a dask scheduler runs there, as in tcp://host:8786"
             raise InputError(f"{wrong} ({first_line(error)}): {remedy}.") from error
 
     def _check(self, store: Store) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import socket
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,6 @@ from mklbench.experiments.execution.lock import Locks, holder, owner_of
 from mklbench.experiments.execution.pending import Pending, Stamp, lock_path
 from mklbench.experiments.execution.steps import Step, give_up
 from mklbench.experiments.progress import Progress
-from mklbench.experiments.provenance import JOB_VARIABLE, NODE_VARIABLE
 from mklbench.experiments.record import Ended
 from mklbench.experiments.run_checks import bytes_of_step
 from mklbench.experiments.store import Store
@@ -124,8 +123,7 @@ class Remote(ABC):
                     if (n_jobs := min(n_free, len(ready) - len(jobs))) > 0:
                         gib = max(map(self._gib, {step.run: step for step in ready}.values()))
                         sent = [(step, step.run.key, pending.before[step]) for step in ready]
-                        place = str(store.path.absolute()), resources.own_modules()
-                        arguments = *place, sent, 60 * self.minutes
+                        arguments = str(store.path.absolute()), sys.path, sent, 60 * self.minutes
                         jobs.update(self.submit(n_jobs, arguments, gib))
                 for ended in self.ended():
                     jobs.discard(ended.name)
@@ -158,13 +156,13 @@ def take_steps(
     store : str
         Directory of the store.
     modules : sequence of str
-        Where the user's own modules are (`mklbench.resources.own_modules`).
+        Where the driver finds modules, the user's own among them.
     sent : sequence of tuple of Step, str and Stamp
         The steps, with the key that their run has for the driver, and its `Pending.before`.
     seconds : float
         After which no step is begun.
     name : str
-        What the engine calls the job, for locks and records.
+        What the engine calls the job, for locks.
     stop : callable, optional
         Asked every half second whether the job is to end.
 
@@ -173,8 +171,7 @@ def take_steps(
     dict
         By run key the sentences of what the user has to mend.
     """
-    resources.find_modules_in(list(modules))
-    os.environ[NODE_VARIABLE], os.environ[JOB_VARIABLE] = socket.gethostname(), name
+    resources.find_modules_in(modules)
     before = {step: stamp for step, key, stamp in sent if step.run.key == key}
     refused = {
         key: f"algo={step.run.algo} with data={step.run.data} is not the same on "

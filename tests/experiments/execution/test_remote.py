@@ -85,8 +85,6 @@ def store(tmp_path: Path) -> Store:
 def test_jobs_take_selections_and_splits(store: Store) -> None:
     results = run_all([tiny_run(*SHARED), tiny_run()], store, executor=Engine(store))
     assert [result.status for result in results] == ["done", "done"]
-    provenances = [record.provenance for result in results for record in result.records]
-    assert {each["job"] for each in provenances} <= {"fake 0", "fake 1", "fake 2", "fake 3"}
     assert not list(store.path.rglob("*.lock"))
 
 
