@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +22,6 @@ from mklbench.errors import InputError
 VARIABLE = "MKLBENCH_MEMORY"
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-# Less than the interpreter and its libraries take is not looked into.
-_NEGLIGIBLE = 2**26
 
 _GROUPS = Path("/proc/self/cgroup")
 _GROUP_ROOT = Path("/sys/fs/cgroup")
@@ -76,10 +75,7 @@ def shortage(needs: Callable[[int], float], n: int, jobs: int = 1) -> Shortage |
     jobs : int, default=1
         Processes that take so much each at the same time.
     """
-    needed = needs(n)
-    if needed <= _NEGLIGIBLE:
-        return None
-    there = free(jobs)
+    needed, there = needs(n), free(jobs)
     if there is None or needed <= there:
         return None
     return Shortage(needed, there, most(needs, there, n))
@@ -103,12 +99,9 @@ def most(needs: Callable[[int], float], limit: float, n: int) -> int:
     n : int
         A number whose need is larger.
     """
-    low, high = 0, n
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if needs(middle) <= limit else (low, middle)
-    digits = 10 ** max(0, len(str(low)) - 2)
-    return low // digits * digits
+    found = max(0, bisect_right(range(n), limit, key=needs) - 1)
+    digits = 10 ** max(0, len(str(found)) - 2)
+    return found // digits * digits
 
 
 def _size(text: str) -> float:

@@ -301,22 +301,9 @@ def _take_executor(given: dict[str, Any], command: str) -> None:
 def complete(arguments: Sequence[str]) -> int:
     """Answer ``mklbench -sc install=SHELL | uninstall=SHELL | query=SHELL``.
 
-    Names of sub-commands and of tables are completed here, the overrides of `run` by Hydra. It
-    knows nothing of sub-commands: it is shown the line without ``run``.
+    Hydra does. It knows nothing of sub-commands: it is shown the line without ``run``.
     """
     from mklbench.commands.run import run
-    from mklbench.report.loading import table_names
 
-    line = os.environ.get("COMP_LINE", "")
-    words = line.split()[1:]
-    shell = next((text.removeprefix("query=") for text in arguments if "query=" in text), None)
-    if shell is None or words[:1] == ["run"]:
-        os.environ["COMP_LINE"] = line.replace(" run", "", 1)  # where Hydra looks for it
-        return run(["--shell-completion", *arguments[1:]])
-    if line.endswith(" ") or not words:
-        words.append("")
-    takes_tables = words[0] in ("table", "reproduce", "check")
-    names = list(parsers())[1:] if len(words) == 1 else table_names() if takes_tables else ()
-    found = [name for name in names if name.startswith(words[-1])]
-    print(("\n" if shell == "fish" else " ").join(found))
-    return 0
+    os.environ["COMP_LINE"] = os.environ.get("COMP_LINE", "").replace(" run", "", 1)
+    return run(["--shell-completion", *arguments[1:]])

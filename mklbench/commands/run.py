@@ -13,7 +13,7 @@ import numpy as np
 from mklbench import config as configs
 from mklbench import interruption, multiclass
 from mklbench.config import ComposedRun, RunOptions
-from mklbench.errors import InputError, missing
+from mklbench.errors import InputError
 from mklbench.experiments.evaluation import decision_again
 from mklbench.experiments.execution.plan import Executor, run_all
 from mklbench.experiments.files import check_writable_file
@@ -192,8 +192,6 @@ def _write_predictions(path: str, results: list[RunRecords]) -> None:
     """
     import pandas as pd
 
-    if path.endswith(".parquet") and (asked := missing("files", f"predictions={path}", "pyarrow")):
-        raise InputError(asked)
     frames = []
     for one, setting in zip(results, settings([one.run for one in results]), strict=True):
         for record in (record for record in one.records if record.is_done):
@@ -201,9 +199,7 @@ def _write_predictions(path: str, results: list[RunRecords]) -> None:
             if setting:
                 frames[-1].insert(3, "setting", setting)
     frame = pd.concat(frames) if frames else pd.DataFrame()
-    as_csv = path.endswith(".csv")
-    content = frame.to_csv(index=False).encode() if as_csv else frame.to_parquet(index=False)
-    write_result(Path(path), content)
+    write_result(Path(path), frame.to_csv(index=False).encode())
 
 
 def _predicted(run: Run, record: Record) -> DataFrame:

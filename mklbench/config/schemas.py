@@ -204,7 +204,7 @@ class RunOptions:
     timeout: Annotated[float, _positive] | None = None
     results_dir: str = "results/store"
     out: Annotated[str, _file(".csv", ".tex")] | None = None
-    predictions: Annotated[str, _file(".csv", ".parquet")] | None = None
+    predictions: Annotated[str, _file(".csv")] | None = None
     progress: Progress = "auto"
 
 

@@ -7,11 +7,13 @@ import sys
 import time
 from collections.abc import Sequence
 from statistics import fmean
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from mklbench.experiments.execution.steps import Step
 from mklbench.experiments.record import Record
 from mklbench.experiments.run import Run
+
+if TYPE_CHECKING:
+    from mklbench.experiments.execution.steps import Step
 
 
 class Progress:

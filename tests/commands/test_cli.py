@@ -205,12 +205,6 @@ def test_hydra_helps(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
     [
         ("mklbench run algo=qn", "algo=qnpkl"),
         ("mklbench run split.n_s", "split.n_splits="),
-        ("mklbench re", "reproduce"),
-        ("mklbench ", "check"),
-        ("mklbench table pic", "picard2012_table1"),
-        ("mklbench table picard2012_table1 --format md all", "all_methods"),
-        ("mklbench reproduce picard2012_table1 ", "picard2012_table2"),
-        ("mklbench check cor", "cortes2009_uci"),
     ],
 )
 def test_the_shell_completes(
@@ -219,17 +213,6 @@ def test_the_shell_completes(
     monkeypatch.setenv("COMP_LINE", line)
     assert cli.main(["-sc", "query=bash"]) == 0
     assert expected in capsys.readouterr().out.split()
-
-
-def test_other_shells_and_lines_complete(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COMP_LINE", "mklbench table picard2012_table")
-    assert cli.main(["-sc", "query=fish"]) == 0
-    assert capsys.readouterr().out == "picard2012_table1\npicard2012_table2\n"
-    monkeypatch.setenv("COMP_LINE", "mklbench data ")
-    assert cli.main(["-sc", "query=bash"]) == 0
-    assert capsys.readouterr().out == "\n"
 
 
 def test_completion_can_be_installed(

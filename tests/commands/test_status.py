@@ -15,9 +15,8 @@ from narrowing import present
 
 from mklbench import cli
 from mklbench.experiments.execution.lock import Locks, owner_of
-from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.plan import run_all
-from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.execution.steps import Step, lock_path
 from mklbench.experiments.files import with_checksum
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store

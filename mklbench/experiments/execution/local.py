@@ -28,8 +28,7 @@ from typing import BinaryIO, NoReturn
 
 from mklbench.errors import InputError
 from mklbench.experiments.execution.lock import Locks
-from mklbench.experiments.execution.pending import LOOK_AGAIN, Pending, Stamp
-from mklbench.experiments.execution.steps import Step, give_up, take
+from mklbench.experiments.execution.steps import LOOK_AGAIN, Pending, Stamp, Step, give_up, take
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Ended
 from mklbench.experiments.run import Run

@@ -21,8 +21,7 @@ from mklbench import resources
 from mklbench.errors import InputError, missing
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.lock import Locks, holder, owner_of
-from mklbench.experiments.execution.pending import Pending, Stamp, lock_path
-from mklbench.experiments.execution.steps import Step, give_up
+from mklbench.experiments.execution.steps import Pending, Stamp, Step, give_up, lock_path
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Ended
 from mklbench.experiments.run_checks import bytes_of_step

@@ -1,19 +1,33 @@
 """The steps of a run: its selections, where all splits share them, and then its splits.
 
-Each step is run by whoever takes it, stored at once, and never run again.
+Each step is run by whoever takes it, stored at once, and never run again. `Pending` knows what is
+left: every executor takes its steps from there and tells how they ended. Other runners may work on
+the same store; what they do is known by the store alone, and counts as if it had been done here.
 """
 
 from __future__ import annotations
 
+import time
 import traceback
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mklbench.errors import InputError, place_in_own_code
 from mklbench.experiments.evaluation import run_selection, run_split, unfinished
+from mklbench.experiments.execution.lock import Locks
+from mklbench.experiments.files import stamp
+from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Ended, Record
 from mklbench.experiments.run import Run
-from mklbench.experiments.store import Store
+from mklbench.experiments.store import Store, cannot_be_written
+from mklbench.resources import remove_unfinished
+
+# Seconds after which it is looked again whether a step that another runner has in hand has ended.
+LOOK_AGAIN = 0.5
+
+Stamp = tuple[int | None, ...]
 
 
 @dataclass(frozen=True)
@@ -116,3 +130,141 @@ def record(step: Step, store: Store) -> Record | None:
     if is_done(step, store):
         return None
     return next((r for r in store.read(step.run).records if not r.is_done), None)
+
+
+def lock_path(store: Store, step: Step) -> Path:
+    """Return the place of the lock of a step, beside that of its result."""
+    return result_path(store, step).with_suffix(".lock")
+
+
+class Pending:
+    """The steps of a run that have not ended.
+
+    The splits of a run wait for its selections. A step that fails has ended; what another runner
+    records of one counts from when this was made.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+        In the order in which they are to be begun, the selections of a run before its splits.
+    store : Store
+        Where the results are.
+    progress : Progress
+        Told of each step and run that has ended.
+    locks : Locks
+        Of this runner.
+    before : mapping of Step or None, default=None
+        That of the driver whose job this runner is; what was recorded since has ended.
+
+    Attributes
+    ----------
+    before : dict of Step
+        What changes by the end of each step, as it was when this was made.
+    errors : dict of str to str
+        By run key the sentences of the InputErrors that stopped a run.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        store: Store,
+        progress: Progress,
+        locks: Locks,
+        before: Mapping[Step, Stamp] | None = None,
+    ) -> None:
+        self._store, self._progress, self._locks = store, progress, locks
+        self._waiting = dict.fromkeys(steps, 0.0)  # when to look at each next
+        self._n_left = Counter(step.run.key for step in steps)
+        self._n_selecting = Counter(step.run.key for step in steps if step.selects)
+        # A selection that fails is told in the record of the first split that waits for it.
+        self._told_in = {step.run.key: step for step in reversed(steps) if not step.selects}
+        self.before = before or {step: self._stamp(step) for step in steps}
+        self.errors: dict[str, str] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no step is left to be begun, here or elsewhere."""
+        return not self._waiting
+
+    def ready(self) -> Iterator[Step]:
+        """Yield the steps that can be begun: splits wait for the selections of their run."""
+        for step in self._waiting:
+            if step.selects or not self._n_selecting[step.run.key]:
+                yield step
+
+    def look(self) -> None:
+        """Take note of the steps that others have ended."""
+        for step in list(self._waiting):
+            if step in self._waiting and self._has_ended(step):
+                self._account(step)
+
+    def begin(self) -> Step | None:
+        """Lock the first step that nobody has in hand; None if there is none just now.
+
+        Raises
+        ------
+        StoreError
+            If the store cannot be written.
+        """
+        now = time.monotonic()
+        while step := next((s for s in self.ready() if self._waiting[s] <= now), None):
+            self._waiting[step] = now + LOOK_AGAIN
+            path = lock_path(self._store, step)
+            if self._has_ended(step):
+                self._account(step)
+                continue
+            try:
+                is_ours = self._locks.take(path)
+            except OSError as error:
+                raise cannot_be_written(self._store, error) from error
+            if is_ours and self._has_ended(step):  # between the look and the lock
+                self.end(step)
+            elif is_ours:
+                del self._waiting[step]
+                return step
+        return None
+
+    def end(self, step: Step) -> None:
+        """Take note that a step that was begun here has ended, in whatever way."""
+        remove_unfinished(result_path(self._store, step))
+        self._locks.release(lock_path(self._store, step))
+        self._account(step)
+
+    def refuse(self, key: str, sentence: str) -> None:
+        """Take note that the run with this key cannot be run, for what the user has to mend."""
+        self.errors.setdefault(key, sentence)
+        for step in [step for step in self._waiting if step.run.key == key]:
+            self._drop(step)
+
+    def _drop(self, step: Step) -> None:
+        self._waiting.pop(step, None)
+        self._n_left[step.run.key] -= 1
+        self._n_selecting[step.run.key] -= step.selects
+
+    def _account(self, step: Step) -> None:
+        run = step.run
+        self._drop(step)
+        if step.selects and not is_done(step, self._store):  # the splits cannot be run without it
+            for other in [other for other in self._waiting if other.run.key == run.key]:
+                self._drop(other)
+        if run.key in self.errors:  # said at the end of all runs
+            return
+        self._progress.step_ended(step, record(step, self._store))
+        if self._n_left[run.key] == 0:
+            read = self._store.read(run)
+            self._progress.run_ended(run, read.status, read.records)
+
+    def _has_ended(self, step: Step) -> bool:
+        """Tell whether another runner has ended a step since this was made."""
+        if self._stamp(step) == self.before[step]:
+            return False
+        return is_done(step, self._store) or record(step, self._store) is not None
+
+    def _stamp(self, step: Step) -> Stamp:
+        """Return what changes when a step ends: by its result, or by its failure."""
+        store, run = self._store, step.run
+        if not step.selects:
+            return (stamp(store.record_path(run, step.split)),)
+        told_in = self._told_in.get(run.key)
+        failure = None if told_in is None else stamp(store.record_path(run, told_in.split))
+        return stamp(store.selection_path(run, step.split)), failure

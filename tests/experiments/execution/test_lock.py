@@ -15,9 +15,8 @@ from experiment_fakes import tiny_run, wait_until
 
 from mklbench.experiments.execution import lock
 from mklbench.experiments.execution.lock import Locks, Owner, holder, owner_of
-from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.plan import run_all
-from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.execution.steps import Step, lock_path
 from mklbench.experiments.store import Store
 
 

@@ -237,8 +237,6 @@ def test_lines_tell_of_each_run_and_of_each_failure(store: Store, tmp_path: Path
     lines = log.getvalue().splitlines()
     assert lines[0] == "2 runs, 8 splits"
     assert "split 0 failed: ZeroDivisionError: the fake divided by zero" in lines[1]
-    assert lines[2].startswith('  File "')  # the lines of code that led there
-    assert lines[-3] == "ZeroDivisionError: the fake divided by zero"
     assert lines[-2].startswith("fake-gaussian-twonorm failed: 3 splits, accuracy ")
     assert "(4 of 8 splits, about " in lines[-2]
     assert lines[-1].startswith("svm-gaussian-twonorm done: 4 splits, accuracy ")

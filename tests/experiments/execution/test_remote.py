@@ -14,10 +14,9 @@ from narrowing import present
 from mklbench.errors import InputError
 from mklbench.experiments.execution.dask import Dask
 from mklbench.experiments.execution.lock import Locks
-from mklbench.experiments.execution.pending import lock_path
 from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.execution.remote import EndedJob, Remote, take_steps
-from mklbench.experiments.execution.steps import Step
+from mklbench.experiments.execution.steps import Step, lock_path
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 
