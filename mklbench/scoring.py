@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,40 +18,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.frozen import FrozenEstimator
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import get_scorer
 
 from mklbench import multiclass
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError
 
 Array = NDArray[np.float64]
-
-
-@cache
-def names() -> tuple[str, ...]:
-    """Return the names of the scorers there are (`sklearn.metrics.get_scorer_names`), sorted."""
-    return tuple(sorted(get_scorer_names()))
-
-
-def check_name(option: str, name: object, others: tuple[str, ...] = ()) -> str:
-    """Return `name` if there is such a scorer, or it is one of `others`.
-
-    Parameters
-    ----------
-    option : str
-        What the user has set: "metrics".
-    name : object
-        Its value.
-    others : tuple of str, default=()
-        What else is accepted.
-
-    Raises
-    ------
-    InputError
-        If there is none, with the nearest names.
-    """
-    if name not in names() and name not in others:
-        raise unknown(option, name, sorted({*names(), *others}))
-    return str(name)
 
 
 def check_task(

@@ -9,7 +9,7 @@ from packaging.version import Version
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from mklbench import scoring
@@ -34,7 +34,7 @@ def test_of_classes_are_those_of_a_real_estimator(name: str, n_classes: int) -> 
         of_two.append("neg_brier_score")
     if n_classes == 3 and name in of_two:
         return  # what scikit-learn says of it is the sentence
-    if name not in scoring.names():
+    if name not in get_scorer_names():
         pytest.skip("not in this scikit-learn")
     model, X, y = machine(n_classes)
     found = scoring.score(
@@ -68,4 +68,4 @@ def test_what_has_no_value_is_none() -> None:
 
 
 def test_scorers_of_tables_are_known_without_scikit_learn() -> None:
-    assert set(TABLE_SCORERS) <= set(scoring.names())
+    assert set(TABLE_SCORERS) <= set(get_scorer_names())

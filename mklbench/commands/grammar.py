@@ -293,9 +293,10 @@ def _take_executor(given: dict[str, Any], command: str) -> None:
             )
     given["executor"] = None
     if overrides:
-        from mklbench.config import executor_of
+        from mklbench import config as configs
 
-        given["executor"] = executor_of(overrides, given["jobs"], None, given.get("config_dir"))
+        options = configs.run_options(configs.compose(overrides, given.get("config_dir")))
+        given["executor"] = configs.executor(options.executor, given["jobs"], None)
 
 
 def complete(arguments: Sequence[str]) -> int:

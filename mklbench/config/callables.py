@@ -7,9 +7,8 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 from mklbench.contract import Algorithm, algorithm_of
@@ -45,22 +44,6 @@ def executor(config: Mapping[str, Any], jobs: int, timeout: float | None) -> Any
     """
     check_arguments("executor", config, arguments(config))
     return _made("executor", config, jobs, timeout)
-
-
-def executor_of(
-    overrides: Iterable[str], jobs: int, timeout: float | None, config_dir: Path | str | None = None
-) -> Any:
-    """Return the executor that overrides such as ``executor=slurm`` describe.
-
-    Raises
-    ------
-    InputError
-        As `executor`, and for an unknown choice, key or value.
-    """
-    from mklbench.config.composition import compose
-    from mklbench.config.runs import run_options
-
-    return executor(run_options(compose(overrides, config_dir)).executor, jobs, timeout)
 
 
 def declared(config: Mapping[str, Any]) -> Algorithm:
@@ -152,10 +135,7 @@ def check_arguments(group: str, config: Mapping[str, Any], given: Mapping[str, A
 @lru_cache(maxsize=256)
 def _options(called: Callable[..., Any], supplied: int) -> dict[str, Any] | None:
     """Return the options behind what is supplied, and their types; None if it takes any option."""
-    try:
-        parameters = list(inspect.signature(called).parameters.values())
-    except (TypeError, ValueError):  # of functions written in C
-        return None
+    parameters = list(inspect.signature(called).parameters.values())
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
     try:

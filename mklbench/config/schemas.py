@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from mklbench.data.preprocessing import ScalingName
 from mklbench.data.schema import Whole
-from mklbench.errors import InputError
+from mklbench.errors import InputError, unknown
 from mklbench.grids import AUTO, are_numbers
 from mklbench.reader import Rule, Where, flag
 
@@ -81,9 +81,11 @@ def _scorer(found: Any, where: Where) -> str:
 def _score(option: str, name: str, known: tuple[str, ...]) -> str:
     if name in known or name in TABLE_SCORERS:  # without loading scikit-learn
         return name
-    from mklbench.scoring import check_name
+    from sklearn.metrics import get_scorer_names
 
-    return check_name(option, name, known)
+    if name not in (names := get_scorer_names()):
+        raise unknown(option, name, {*names, *known})
+    return name
 
 
 @dataclass(frozen=True)

@@ -110,9 +110,9 @@ class _Metrics(dict[str, Metric]):
 
     def __contains__(self, name: object) -> bool:
         if not super().__contains__(name):
-            from mklbench.scoring import names  # loads scikit-learn
+            from sklearn.metrics import get_scorer_names
 
-            for scorer in names():
+            for scorer in get_scorer_names():
                 self.setdefault(scorer, _scored(scorer))
         return super().__contains__(name)
 
