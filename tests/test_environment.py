@@ -30,7 +30,7 @@ def shell(line: str, directory: Path) -> subprocess.CompletedProcess[str]:
 REFUSED = {
     f"{RUN} > /dev/full": "Standard output cannot be written: no space left on device.",
     f"ulimit -f 0; {RUN}": "results_dir=store cannot be written: file too large",
-    f"mkdir gone; cd gone; rmdir ../gone; {RUN}": "no such file or directory",
+    f"mkdir gone; cd gone; rmdir ../gone; {RUN}": "No such file or directory",
 }
 REFUSED_TOO = {f"ulimit -f 0; {RUN} jobs=2": "cannot be written: file too large"}
 # By arguments, where `fifo` and `fifo.csv` are FIFOs and `file` is a file.

@@ -17,10 +17,9 @@ from typing import Any
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
-from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from hydra.errors import MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import ConfigAttributeError, ConfigKeyError, OmegaConfBaseException
-from yaml import YAMLError
+from omegaconf.errors import ConfigAttributeError, ConfigKeyError
 
 from mklbench import resources
 from mklbench.errors import InputError, hint, unknown
@@ -87,6 +86,7 @@ class Task:
     def __init__(self, run: Callable[[list[ComposedRun]], Sequence[float]]) -> None:
         self._run = run
         self.alone: list[ComposedRun] = []
+        self.began = False
 
     def __call__(self, config: DictConfig) -> None:
         self.alone.append(ComposedRun.of(config, HydraConfig.get()))
@@ -95,7 +95,11 @@ class Task:
         """Run the jobs of a sweep."""
         if not configs:
             raise InputError("The sweep has no run: give each range or glob a value at least.")
-        return self._run([ComposedRun.of(config, config.hydra) for config in configs])
+        jobs = [ComposedRun.of(config, config.hydra) for config in configs]
+        self.began = True
+        found = self._run(jobs)
+        self.began = False
+        return found
 
 
 def run_hydra(arguments: Sequence[str], run: Callable[[list[ComposedRun]], Sequence[float]]) -> int:
@@ -126,7 +130,7 @@ def run_hydra(arguments: Sequence[str], run: Callable[[list[ComposedRun]], Seque
         os.environ["HYDRA_FULL_ERROR"] = "1"  # it raises what it would otherwise print
         before, sys.argv = sys.argv, [sys.argv[0], *place, *overrides, *flags]
         try:
-            with _explained(overrides):
+            with _explained(overrides, lambda: task.began):
                 main()
         except SystemExit as end:
             return 2 if end.code else 0
@@ -166,11 +170,17 @@ def _is_override(text: str) -> bool:
 
 
 @contextmanager
-def _explained(overrides: Sequence[str]) -> Iterator[None]:
-    """Turn what Hydra raises into an InputError of one sentence."""
+def _explained(
+    overrides: Sequence[str], ours: Callable[[], bool] = lambda: False
+) -> Iterator[None]:
+    """Turn what Hydra raises into an InputError of one sentence; not what is `ours`."""
     try:
         yield
-    except (HydraException, OmegaConfBaseException, YAMLError) as error:
+    except (InputError, BrokenPipeError):  # whoever read the help has gone
+        raise
+    except Exception as error:
+        if ours():
+            raise
         raise _explain(error, overrides) from error
 
 
