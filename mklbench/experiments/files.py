@@ -142,14 +142,6 @@ def _probe(directory: Path) -> None:
         probe.write(b"\n")  # an empty file may find room where no other does
 
 
-def stamp(path: Path) -> int | None:
-    """Return what changes when a file is replaced, its time; None if there is none."""
-    try:
-        return path.stat().st_mtime_ns
-    except OSError:
-        return None
-
-
 def reason(error: OSError) -> str:
     """Return what the system says of an error, in lower case and without file names."""
     return (error.strerror or type(error).__name__).lower()

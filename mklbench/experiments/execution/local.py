@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
@@ -28,7 +28,7 @@ from typing import BinaryIO, NoReturn
 
 from mklbench.errors import InputError
 from mklbench.experiments.execution.lock import Locks
-from mklbench.experiments.execution.steps import LOOK_AGAIN, Pending, Stamp, Step, give_up, take
+from mklbench.experiments.execution.steps import LOOK_AGAIN, Pending, Step, give_up, take
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Ended
 from mklbench.experiments.run import Run
@@ -62,8 +62,6 @@ class Local:
         After which a job begins no step.
     stop : callable, optional
         Asked every half second whether to end the workers and return.
-    before : mapping of Step or None, default=None
-        That of the `Pending` of the job's driver.
     """
 
     def __init__(
@@ -74,10 +72,9 @@ class Local:
         job: str = "",
         seconds: float = math.inf,
         stop: Callable[[], bool] = lambda: False,
-        before: Mapping[Step, Stamp] | None = None,
     ) -> None:
         self.at_once, self._timeout = jobs, math.inf if timeout is None else timeout
-        self._job, self._seconds, self._stop, self._before = job, seconds, stop, before
+        self._job, self._seconds, self._stop = job, seconds, stop
 
     def prepare(self, runs: Sequence[Run], store: Store) -> None:
         """There is nothing that steps here would wait for."""
@@ -89,7 +86,7 @@ class Local:
         self._workers: list[_Worker] = []
         self._busy: dict[_Worker, tuple[Step, float]] = {}  # with what, and since when
         with Locks(self._job) as locks:
-            self._pending = Pending(steps, store, progress, locks, self._before)
+            self._pending = Pending(steps, store, progress, locks)
             try:
                 self._keep_busy()
             finally:

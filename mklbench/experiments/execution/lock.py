@@ -75,7 +75,7 @@ class Locks:
     """
 
     def __init__(self, job: str = "") -> None:
-        self._job = job
+        self.job = job
         self._held: dict[Path, Owner] = {}
         self._seen: dict[tuple[Path, int], float] = {}  # when each heartbeat was new
         self._ended = threading.Event()
@@ -100,7 +100,7 @@ class Locks:
         pid, token = os.getpid(), uuid.uuid4().hex
         started = _started(pid) or 0
         host = socket.gethostname()
-        own = Owner(host, self._job, _machine(), pid, started, time.time(), token)
+        own = Owner(host, self.job, _machine(), pid, started, time.time(), token)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             own.lock(path)

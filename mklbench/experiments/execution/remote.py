@@ -21,7 +21,7 @@ from mklbench import resources
 from mklbench.errors import InputError, missing
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.lock import Locks, holder, owner_of
-from mklbench.experiments.execution.steps import Pending, Stamp, Step, give_up, lock_path
+from mklbench.experiments.execution.steps import Pending, Step, give_up, lock_path
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Ended
 from mklbench.experiments.run_checks import bytes_of_step
@@ -121,7 +121,7 @@ class Remote(ABC):
                     ready = [s for s in pending.ready() if not _is_elsewhere(s, store, jobs)]
                     if (n_jobs := min(n_free, len(ready) - len(jobs))) > 0:
                         gib = max(map(self._gib, {step.run: step for step in ready}.values()))
-                        sent = [(step, step.run.key, pending.before[step]) for step in ready]
+                        sent = [(step, step.run.key) for step in ready]
                         arguments = str(store.path.absolute()), sys.path, sent, 60 * self.minutes
                         jobs.update(self.submit(n_jobs, arguments, gib))
                 for ended in self.ended():
@@ -142,7 +142,7 @@ class Remote(ABC):
 def take_steps(
     store: str,
     modules: Sequence[str],
-    sent: Sequence[tuple[Step, str, Stamp]],
+    sent: Sequence[tuple[Step, str]],
     seconds: float,
     *,
     name: str,
@@ -156,8 +156,8 @@ def take_steps(
         Directory of the store.
     modules : sequence of str
         Where the driver finds modules, the user's own among them.
-    sent : sequence of tuple of Step, str and Stamp
-        The steps, with the key that their run has for the driver, and its `Pending.before`.
+    sent : sequence of tuple of Step and str
+        The steps, with the key that their run has for the driver.
     seconds : float
         After which no step is begun.
     name : str
@@ -171,15 +171,15 @@ def take_steps(
         By run key the sentences of what the user has to mend.
     """
     resources.find_modules_in(modules)
-    before = {step: stamp for step, key, stamp in sent if step.run.key == key}
+    steps = [step for step, key in sent if step.run.key == key]
     refused = {
         key: f"algo={step.run.algo} with data={step.run.data} is not the same on "
         f"{socket.gethostname()} as it was where the job was submitted: start the command again."
-        for step, key, _ in sent
-        if step not in before
+        for step, key in sent
+        if step.run.key != key
     }
-    local = Local(job=name, seconds=seconds, stop=stop, before=before)
-    return refused | local.run(list(before), Store(store), Progress())
+    local = Local(job=name, seconds=seconds, stop=stop)
+    return refused | local.run(steps, Store(store), Progress())
 
 
 def _is_elsewhere(step: Step, store: Store, jobs: set[str]) -> bool:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from mklbench.errors import InputError, place_in_own_code
 from mklbench.experiments.evaluation import run_selection, run_split, unfinished
 from mklbench.experiments.execution.lock import Locks
-from mklbench.experiments.files import stamp
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Ended, Record
 from mklbench.experiments.run import Run
@@ -26,8 +25,6 @@ from mklbench.resources import remove_unfinished
 
 # Seconds after which it is looked again whether a step that another runner has in hand has ended.
 LOOK_AGAIN = 0.5
-
-Stamp = tuple[int | None, ...]
 
 
 @dataclass(frozen=True)
@@ -140,8 +137,9 @@ def lock_path(store: Store, step: Step) -> Path:
 class Pending:
     """The steps of a run that have not ended.
 
-    The splits of a run wait for its selections. A step that fails has ended; what another runner
-    records of one counts from when this was made.
+    The splits of a run wait for its selections. A step that fails has ended, whoever tried it. The
+    records of former failures are deleted when this is made, unless it is by a job: its driver has
+    done so.
 
     Parameters
     ----------
@@ -153,33 +151,26 @@ class Pending:
         Told of each step and run that has ended.
     locks : Locks
         Of this runner.
-    before : mapping of Step or None, default=None
-        That of the driver whose job this runner is; what was recorded since has ended.
 
     Attributes
     ----------
-    before : dict of Step
-        What changes by the end of each step, as it was when this was made.
     errors : dict of str to str
         By run key the sentences of the InputErrors that stopped a run.
     """
 
     def __init__(
-        self,
-        steps: Sequence[Step],
-        store: Store,
-        progress: Progress,
-        locks: Locks,
-        before: Mapping[Step, Stamp] | None = None,
+        self, steps: Sequence[Step], store: Store, progress: Progress, locks: Locks
     ) -> None:
         self._store, self._progress, self._locks = store, progress, locks
         self._waiting = dict.fromkeys(steps, 0.0)  # when to look at each next
         self._n_left = Counter(step.run.key for step in steps)
         self._n_selecting = Counter(step.run.key for step in steps if step.selects)
-        # A selection that fails is told in the record of the first split that waits for it.
-        self._told_in = {step.run.key: step for step in reversed(steps) if not step.selects}
-        self.before = before or {step: self._stamp(step) for step in steps}
         self.errors: dict[str, str] = {}
+        for step in () if locks.job else steps:
+            if not step.selects and self._has_ended(step) and self._lock(step):
+                if not is_done(step, store):
+                    result_path(store, step).unlink(missing_ok=True)
+                locks.release(lock_path(store, step))
 
     @property
     def is_empty(self) -> bool:
@@ -209,20 +200,20 @@ class Pending:
         now = time.monotonic()
         while step := next((s for s in self.ready() if self._waiting[s] <= now), None):
             self._waiting[step] = now + LOOK_AGAIN
-            path = lock_path(self._store, step)
             if self._has_ended(step):
                 self._account(step)
-                continue
-            try:
-                is_ours = self._locks.take(path)
-            except OSError as error:
-                raise cannot_be_written(self._store, error) from error
-            if is_ours and self._has_ended(step):  # between the look and the lock
-                self.end(step)
-            elif is_ours:
-                del self._waiting[step]
-                return step
+            elif self._lock(step):
+                if not self._has_ended(step):
+                    del self._waiting[step]
+                    return step
+                self.end(step)  # between the look and the lock
         return None
+
+    def _lock(self, step: Step) -> bool:
+        try:
+            return self._locks.take(lock_path(self._store, step))
+        except OSError as error:
+            raise cannot_be_written(self._store, error) from error
 
     def end(self, step: Step) -> None:
         """Take note that a step that was begun here has ended, in whatever way."""
@@ -255,16 +246,5 @@ class Pending:
             self._progress.run_ended(run, read.status, read.records)
 
     def _has_ended(self, step: Step) -> bool:
-        """Tell whether another runner has ended a step since this was made."""
-        if self._stamp(step) == self.before[step]:
-            return False
+        """Tell whether a runner has ended a step, by its result or by its failure."""
         return is_done(step, self._store) or record(step, self._store) is not None
-
-    def _stamp(self, step: Step) -> Stamp:
-        """Return what changes when a step ends: by its result, or by its failure."""
-        store, run = self._store, step.run
-        if not step.selects:
-            return (stamp(store.record_path(run, step.split)),)
-        told_in = self._told_in.get(run.key)
-        failure = None if told_in is None else stamp(store.record_path(run, told_in.split))
-        return stamp(store.selection_path(run, step.split)), failure
