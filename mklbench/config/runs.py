@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -61,8 +61,9 @@ def checked_groups(resolved: dict[str, Any], by_hand: Iterable[str] = ()) -> Run
     # As JSON has it, keys are text: what is stored, sent to workers and run is then the same.
     groups = json.loads(json.dumps(resolved, default=str))
     algo, kernel, data, search = (groups[name] for name in ("algo", "kernel", "data", "search"))
-    tree = search.get("grid") or {}
-    search["grid"] = _flatten(tree) if isinstance(tree, Mapping) else tree
+    for option in ("grid", "fits"):
+        tree = search.get(option) or {}
+        search[option] = _flatten(tree) if isinstance(tree, Mapping) else tree
     _take_out(search, by_hand)
     for group in ("algo", "kernel", "data"):
         name = groups[group].get("name")
@@ -82,11 +83,15 @@ def checked_groups(resolved: dict[str, Any], by_hand: Iterable[str] = ()) -> Run
                     f"'~search.grid.{path}', and name what is tried, as in "
                     "'+search.grid.algo.lam=[0.1,1]'."
                 ) from error
+    fits = {path.removeprefix("algo."): value for path, value in (sought.fits or {}).items()}
+    check_arguments("algo", algo, fits)
+    # Those that change nothing change no key.
+    changed = {f"algo.{name}": value for name, value in fits.items() if algo.get(name) != value}
     if sought.tol is not None:
         check_arguments("algo", algo, {"tol": sought.tol})
     split = _read_group(SplitConfig, "split", json.dumps(groups["split"]))
     metrics = tuple(scorers(groups["metrics"]))
-    return RunConfig(algo, kernel, data, split, sought, metrics)
+    return RunConfig(algo, kernel, data, split, replace(sought, fits=changed or None), metrics)
 
 
 @lru_cache(maxsize=256)

@@ -67,7 +67,8 @@ def identity_of(
         if value != old_value:
             identity["algo"][name] = value
     identity["algo"] = _as_recorded(identity["algo"])
-    identity["search"]["grid"] = _as_recorded(identity["search"]["grid"])
+    for option in identity["search"].keys() & {"grid", "fits"}:
+        identity["search"][option] = _as_recorded(identity["search"][option])
     for name in new_kernel_options(config.kernel):
         if identity["kernel"].get(name) is None:
             identity["kernel"].pop(name, None)

@@ -66,8 +66,9 @@ def select(
     Parameters
     ----------
     config : RunConfig
-        Of the run; its ``search`` has the grid, the number of folds, the tolerance of the fits
-        where it is another than that of the algorithm, and the score:
+        Of the run; its ``search`` has the grid, the number of folds, the
+        tolerance of the fits and their options where these are others than those of the
+        algorithm, and the score:
         "accuracy", "rmse", one of scikit-learn's scorers, or null for the accuracy of classes and
         the RMSE of real targets.
     build : Build
@@ -98,8 +99,8 @@ def select(
         return Selection()
     start = time.perf_counter()
     score: str = config.search.score or ("rmse" if responses.n_classes == 0 else "accuracy")
-    if config.search.tol is not None:
-        config = config.with_values({"algo.tol": config.search.tol})
+    tol = {} if config.search.tol is None else {"algo.tol": config.search.tol}
+    config = config.with_values(tol | (config.search.fits or {}))  # of the fits of the search
     if validation is None:
         in_order = config.split.kind == "time"
         parts = folds(responses.codes, config.search.folds, seed, groups, in_order)

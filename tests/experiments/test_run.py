@@ -96,9 +96,9 @@ def test_an_option_may_state_which_value_old_records_were_made_with() -> None:
 
 def test_a_renamed_option_keeps_the_keys_of_records() -> None:
     own = ["algo=ikl", "data=sonar", "algo.n_round_ascents=9"]
-    run = Run.from_overrides([*own, "search=cv", "+search.grid.algo.n_joint_steps=[0]"])
+    run = Run.from_overrides([*own, "+search.fits.algo.n_joint_steps=0"])
     assert run.identity["algo"]["look"] == 9
-    assert run.identity["search"]["grid"]["algo.slide"] == [0]
+    assert run.identity["search"]["fits"] == {"algo.slide": 0}
 
 
 def test_a_new_version_of_a_kernel_has_a_new_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -318,22 +318,34 @@ def test_a_ridge_that_is_too_small_is_not_chosen() -> None:
         select_ridge(*twice, "+search.grid.algo.lam=[1e-30]")
 
 
-def test_the_fits_of_a_search_may_have_a_tolerance_of_their_own(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("override", "option", "value"),
+    [("search.tol=0.5", "tol", 0.5), ("+search.fits.algo.max_iter=3", "max_iter", 3)],
+)
+def test_the_fits_of_a_search_may_have_options_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, override: str, option: str, value: float
 ) -> None:
     grid = ("algo=mkl", "kernel=gaussians", "search=cv", "search.grid.algo.C=[1,100]")
     values: list[float] = []
     solve = mkl.solve
 
     def noting(*args: Any, **options: Any) -> Solution:
-        values.append(options["tol"])
+        values.append(options[option])
         return solve(*args, **options)
 
     monkeypatch.setattr(mkl, "solve", noting)
-    select(*grid, "search.tol=0.5")
-    assert set(values) == {0.5}
-    assert tiny_run(*grid, "search.tol=0.5").config.algo["tol"] != 0.5  # what the fit after it has
-    assert tiny_run(*grid, "search.tol=0.5").key != tiny_run(*grid).key
+    select(*grid, override)
+    assert set(values) == {value}
+    assert tiny_run(*grid, override).config.algo[option] != value  # what the fit after it has
+    assert tiny_run(*grid, override).key != tiny_run(*grid).key
+
+
+def test_a_search_without_options_of_its_fits_keeps_the_keys_of_records() -> None:
+    run = tiny_run("search=cv")
+    assert run.config.search.fits is None
+    assert "fits" not in run.identity["search"]
+    limit = run.config.algo["svm_tol"]
+    assert tiny_run("search=cv", f"+search.fits.algo.svm_tol={limit}").key == run.key
 
 
 def test_of_several_classes_the_squared_error_is_the_mean_over_the_problems() -> None:
