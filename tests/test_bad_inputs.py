@@ -19,6 +19,7 @@ from bad_input_values import called, valued
 
 from mklbench import cli
 from mklbench.errors import InputError
+from mklbench.experiments import run
 
 CORPUS = Path(__file__).parent / "bad_inputs"
 
@@ -57,6 +58,7 @@ ALL = entries()
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Work in an empty directory, from which modules of the user's own can be imported."""
     monkeypatch.chdir(tmp_path)
+    run._load.cache_clear()  # the same names of files stand for others here
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delenv("MKLBENCH_MIRROR", raising=False)
     monkeypatch.setenv("MKLBENCH_CACHE", str(tmp_path / "cache"))
