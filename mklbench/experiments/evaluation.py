@@ -20,9 +20,8 @@ from mklbench.data.preprocessing import fit_scaling, imputed
 from mklbench.data.splits import split_seed
 from mklbench.experiments.provenance import provenance
 from mklbench.experiments.record import DONE, Ended, Record, Selection
-from mklbench.experiments.responses import Responses
 from mklbench.experiments.run import Run
-from mklbench.experiments.search import held_out_decisions, medians, select
+from mklbench.experiments.search import Responses, held_out_decisions, medians, select
 from mklbench.iterations import Entry, History
 from mklbench.kernels import KernelOperator
 from mklbench.kernels.contract import builder_of

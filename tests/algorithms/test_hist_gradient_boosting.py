@@ -16,8 +16,7 @@ from mklbench import multiclass
 from mklbench.algorithms import hist_gradient_boosting
 from mklbench.data.splits import folds
 from mklbench.errors import InputError
-from mklbench.experiments.responses import Responses
-from mklbench.experiments.search import held_out_decisions
+from mklbench.experiments.search import Responses, held_out_decisions
 from mklbench.kernels import Family, feature_gaussians, product_gaussians
 from mklbench.prediction import DecisionFunction
 

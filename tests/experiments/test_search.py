@@ -22,8 +22,8 @@ from mklbench.experiments import search
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.record import Selection
-from mklbench.experiments.responses import Responses
 from mklbench.experiments.run import Run
+from mklbench.experiments.search import Responses
 from mklbench.experiments.store import Store
 from mklbench.kernels import KernelOperator
 from mklbench.kernels.base import Array

@@ -40,8 +40,8 @@ class Slurm(Remote):
     ----------
     jobs, timeout : int and float or None
         Of the local executor; to be left alone here.
-    partition, account, qos : str or None
-        As sbatch has them; None for those of the cluster.
+    partition : str or None
+        As sbatch has it; None for that of the cluster.
     array : int, default=200
         Jobs that may be queued or running at the same time.
     minutes : float, default=30
@@ -49,7 +49,7 @@ class Slurm(Remote):
     memory : float, default=0
         GiB that each job asks for at least.
     options : mapping or None
-        More long options of sbatch.
+        More long options of sbatch, such as account or qos.
     poll : float, default=10
         Seconds between two questions.
 
@@ -67,8 +67,6 @@ class Slurm(Remote):
         timeout: float | None = None,
         *,
         partition: str | None = None,
-        account: str | None = None,
-        qos: str | None = None,
         array: int = 200,
         minutes: float = 30.0,
         memory: float = 0.0,
@@ -76,8 +74,8 @@ class Slurm(Remote):
         poll: float = 10.0,
     ) -> None:
         super().__init__(jobs, timeout, array, minutes, memory)
-        asked = {"partition": partition, "account": account, "qos": qos, **(options or {})}
-        self._asked = {name: value for name, value in asked.items() if value is not None}
+        named = {} if partition is None else {"partition": partition}
+        self._asked = {**named, **(options or {})}
         self._array, self._poll = array, poll
         self._jobs: dict[str, Any] = {}  # of submitit, by id
         self._folder = Path()  # of logs and of what submitit sends
