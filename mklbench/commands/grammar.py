@@ -212,7 +212,7 @@ def _of_tables(add: Add) -> None:
     )  # fmt: skip
     takes.share("--config-dir")
     summary = "rerun a fast part and compare with the recorded numbers"
-    takes = add("check", "check.check", summary, _EXECUTORS)
+    takes = add("check", "reproduce.check", summary, _EXECUTORS)
     takes.add_argument("names", nargs="*", metavar="TABLE", help="default: all that it covers")
     takes.share("--jobs")
     _flag(takes, "--record", "write what the check compares with")
@@ -271,8 +271,8 @@ def read(arguments: Sequence[str]) -> tuple[Callable[..., int | str | Path], dic
     """
     given = parse(arguments)
     module, _, name = given.pop("calls").partition(".")
-    if module in ("reproduce", "check"):
-        _take_executor(given, module)
+    if module == "reproduce":
+        _take_executor(given, name)
     if "row" in given:
         from mklbench.report.table.part import TableSelection
 

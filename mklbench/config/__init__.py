@@ -12,9 +12,9 @@ from mklbench.config.callables import kernel as kernel
 from mklbench.config.callables import path_algorithm as path_algorithm
 from mklbench.config.composition import ComposedRun as ComposedRun
 from mklbench.config.composition import compose as compose
+from mklbench.config.composition import config_of as config_of
 from mklbench.config.composition import jobs_of as jobs_of
 from mklbench.config.composition import run_hydra as run_hydra
-from mklbench.config.positions import config_of as config_of
 from mklbench.config.runs import by_key as by_key
 from mklbench.config.runs import run_config as run_config
 from mklbench.config.runs import run_options as run_options

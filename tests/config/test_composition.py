@@ -10,7 +10,7 @@ import pytest
 
 from mklbench import config as configs
 from mklbench import resources
-from mklbench.config.positions import _put_together
+from mklbench.config.composition import _put_together
 from mklbench.errors import InputError
 from mklbench.report.loading import load_table
 

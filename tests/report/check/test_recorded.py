@@ -14,8 +14,8 @@ import pytest
 
 from mklbench import cli, resources
 from mklbench.algorithms import svm
-from mklbench.commands.check import check as run_check
-from mklbench.commands.check import write_records
+from mklbench.commands.reproduce import check as run_check
+from mklbench.commands.reproduce import write_records
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.files import with_checksum
 from mklbench.experiments.records import RecordFile
