@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import re
 import subprocess
@@ -19,7 +18,6 @@ from narrowing import present
 from mklbench import cli
 from mklbench.commands.run import _Runs
 from mklbench.config import jobs_of
-from mklbench.experiments.store import Store
 
 ROOT = Path(__file__).parents[2]
 RUN = ["run", *TINY, "algo=svm", "results_dir=store", "progress=none"]
@@ -282,22 +280,6 @@ def test_a_run_does_not_import_what_is_slow(here: Path) -> None:
         text=True,
     ).stdout
     assert printed.splitlines()[-1] == "[]"
-
-
-@pytest.mark.slow
-def test_two_runs_of_one_command_at_once_are_harmless(here: Path) -> None:
-    command = [*RUN, "jobs=2", "split.n_splits=8"]
-    processes = [start([*command, f"out=rows{i}.csv"], here) for i in range(2)]
-    for process in processes:
-        _, said = process.communicate(timeout=120)
-        assert (process.returncode, said) == (0, "")
-    assert [row["accuracy"] for row in rows("rows0.csv")] == [
-        row["accuracy"] for row in rows("rows1.csv")
-    ]
-    (run,) = Store("store").path.iterdir()
-    for path in run.iterdir():
-        json.loads(path.read_text())
-    assert len(list(run.iterdir())) == 9
 
 
 def test_a_reader_of_the_help_may_leave() -> None:

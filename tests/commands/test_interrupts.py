@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import random
 import select
 import signal
 import subprocess
@@ -14,7 +13,15 @@ from pathlib import Path
 
 import psutil
 import pytest
-from experiment_fakes import TINY, fake_configs, fake_run, start, tiny_run, wait_until
+from experiment_fakes import (
+    TINY,
+    fake_configs,
+    fake_run,
+    nobody_is_in,
+    start,
+    tiny_run,
+    wait_until,
+)
 from narrowing import present
 
 from mklbench import interruption
@@ -43,19 +50,6 @@ def ends(process: subprocess.Popen[str], number: signal.Signals, status: int) ->
     return said
 
 
-def nobody_is_in(directory: Path) -> None:
-    def there() -> bool:
-        for process in psutil.process_iter():
-            try:
-                if process.cwd() == str(directory) and process.status() != psutil.STATUS_ZOMBIE:
-                    return True
-            except psutil.Error:
-                continue
-        return False
-
-    wait_until(lambda: not there())
-
-
 @pytest.mark.parametrize(("number", "status", "said", "jobs"), INTERRUPTS)
 def test_a_call_in_which_nothing_of_python_runs_is_ended(
     tmp_path: Path, number: signal.Signals, status: int, said: str, jobs: int
@@ -63,22 +57,6 @@ def test_a_call_in_which_nothing_of_python_runs_is_ended(
     process = running(tmp_path, "algo.behaviour=hold", f"jobs={jobs}", "progress=none")
     assert ends(process, number, status).startswith(f"mklbench: {said}")
     nobody_is_in(tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2, 3])
-def test_interrupts_at_random_moments(tmp_path: Path, jobs: int) -> None:
-    seed = random.SystemRandom().randrange(10**6)
-    print(f"seed {seed}")
-    chance = random.Random(seed)
-    options = ["algo=svm,uniform", "split.n_splits=400", "search=cv", "results_dir=store"]
-    process = start(["run", "-m", *TINY, *options, f"jobs={jobs}"], tmp_path)
-    time.sleep(chance.uniform(0.3, 3.0))
-    assert process.poll() is None
-    said = ends(process, signal.SIGINT, 130)
-    assert said.rstrip("\n").splitlines()[-1].startswith("mklbench: interrupted")
-    nobody_is_in(tmp_path)
-    assert not list(tmp_path.rglob("*.tmp"))
 
 
 @pytest.mark.slow
@@ -124,13 +102,6 @@ def test_a_main_process_that_cannot_hear_is_ended_within_two_seconds(tmp_path: P
     assert ends(process, signal.SIGTERM, 143) == (
         "mklbench: terminated: what was finished is kept.\n"
     )
-
-
-@pytest.mark.slow
-def test_an_impatient_user_sees_no_traceback(tmp_path: Path) -> None:
-    process = running(tmp_path, "algo.behaviour=hang", "progress=none")
-    process.send_signal(signal.SIGINT)
-    assert ends(process, signal.SIGINT, 130).count("\n") == 1
 
 
 @pytest.mark.slow

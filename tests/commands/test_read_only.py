@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -24,15 +24,6 @@ figures:
 TABLE = ["tiny", "--config-dir", "configs"]
 ROOT = Path(__file__).parents[2]
 NOBODY = 65534
-
-# Makes a copy read-only, and returns what has to stand before a command so that it counts.
-Closing = Callable[[Path], list[str]]
-
-
-def mounted(copy: Path) -> list[str]:
-    """Have it on a file system that is mounted read-only."""
-    script = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"'
-    return ["unshare", "--mount", "sh", "-c", script, str(copy)]
 
 
 def anothers(copy: Path) -> list[str]:
@@ -58,13 +49,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(params=[anothers, pytest.param(mounted, marks=pytest.mark.slow)])
-def before(request: pytest.FixtureRequest, place: Path) -> list[str]:
+@pytest.fixture
+def before(place: Path) -> list[str]:
     """A read-only copy of the store, and what has to stand before a command."""
-    closing: Closing = request.param
     shutil.rmtree(place / "copy", ignore_errors=True)
     shutil.copytree(place / "store", place / "copy")
-    prefix = closing(place / "copy")
+    prefix = anothers(place / "copy")
     if prefix and shutil.which(prefix[0]) is None:
         pytest.skip(f"{prefix[0]} is not there")
     tried = subprocess.run([*prefix, "touch", str(place / "copy" / "new")], capture_output=True)

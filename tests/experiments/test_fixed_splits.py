@@ -14,6 +14,7 @@ from scipy.io import savemat
 from sklearn.svm import SVC
 
 from mklbench.errors import InputError
+from mklbench.experiments import run as runs
 from mklbench.experiments.evaluation import run_selection
 from mklbench.experiments.run import Run
 from mklbench.experiments.run_checks import check_run
@@ -98,6 +99,7 @@ def test_the_test_part_is_never_seen_by_the_search(files: dict[str, Any]) -> Non
         y[split["test"]] = 3 - y[split["test"]]
         K[np.ix_([0, 1], split["test"], split["test"])] *= 1.01
         write(files["directory"] / "K.mat", K, y)
+        runs._load.cache_clear()
         found = run_selection(Run.from_overrides(lines), index)
         assert (found.params, found.accuracy) == (before[index].params, before[index].accuracy)
 

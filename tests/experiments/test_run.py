@@ -267,22 +267,6 @@ def test_a_split_without_one_of_the_classes_is_found_before_running(tmp_path: Pa
         check_run(run)
 
 
-def test_a_file_that_has_changed_is_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs = []
-    for number, n_rows in enumerate((20, 30)):
-        (tmp_path / str(number)).mkdir()
-        monkeypatch.chdir(tmp_path / str(number))
-        rows = [f"{i / 10},{i % 3},{'ab'[i % 2]}" for i in range(n_rows)]
-        Path("mine.csv").write_text("\n".join(rows) + "\n")
-        runs.append(Run.from_overrides(["algo=svm", "data=csv", "data.path=mine.csv"]))
-        assert len(runs[-1].dataset().y) == n_rows
-    # The same file, changed in its place by the same process.
-    Path("mine.csv").write_text("\n".join(rows[:24]) + "\n")
-    assert len(runs[-1].dataset().y) == 24
-
-
 def test_rows_that_are_trained_and_tested_on_are_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

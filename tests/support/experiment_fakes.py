@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 
 from mklbench.algorithms import svm
 from mklbench.experiments.run import Run
@@ -166,3 +167,18 @@ def wait_until(condition: Any, seconds: float = 60.0) -> None:
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.02)
+
+
+def nobody_is_in(directory: Path) -> None:
+    """Wait until no process runs in a directory."""
+
+    def there() -> bool:
+        for process in psutil.process_iter():
+            try:
+                if process.cwd() == str(directory) and process.status() != psutil.STATUS_ZOMBIE:
+                    return True
+            except psutil.Error:
+                continue
+        return False
+
+    wait_until(lambda: not there())

@@ -10,7 +10,15 @@ import time
 from pathlib import Path
 
 import pytest
-from experiment_fakes import TINY, fake_configs, fake_run, start, tiny_run, wait_until
+from experiment_fakes import (
+    TINY,
+    fake_configs,
+    fake_run,
+    nobody_is_in,
+    start,
+    tiny_run,
+    wait_until,
+)
 from narrowing import present
 
 from mklbench.experiments import progress as progress_module
@@ -202,7 +210,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, jobs: int) -> None:
     process, store, run = slow_run(tmp_path, f"jobs={jobs}")
     process.kill()
     process.communicate()
-    workers_are_gone(tmp_path)
+    nobody_is_in(tmp_path)
     before = modification_times(store, run)
     assert 2 <= len(before) < 30
     assert store.read(run).status == "incomplete"
@@ -211,23 +219,6 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, jobs: int) -> None:
     assert result.status == "done"
     after = modification_times(store, run)
     assert {name: after[name] for name in before} == before
-
-
-def workers_are_gone(directory: Path, seconds: float = 60.0) -> None:
-    """Wait until no process runs in `directory` any more."""
-
-    def none_left() -> bool:
-        for entry in os.listdir("/proc"):
-            if entry.isdigit():
-                try:
-                    if os.readlink(f"/proc/{entry}/cwd") == str(directory):
-                        return False
-                except OSError:
-                    continue
-        return True
-
-    if os.path.isdir("/proc/self"):
-        wait_until(none_left, seconds)
 
 
 def test_lines_tell_of_each_run_and_of_each_failure(store: Store, tmp_path: Path) -> None:
