@@ -12,6 +12,7 @@ import contextlib
 import errno
 import hashlib
 import json
+import stat
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
@@ -99,7 +100,7 @@ def read_regular(path: Path) -> bytes:
     OSError
         If there is none, it cannot be read, or is of another kind.
     """
-    if not path.is_file() and path.exists():
+    if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(errno.EINVAL, "it is no regular file")
     return path.read_bytes()
 
