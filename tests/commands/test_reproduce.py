@@ -222,7 +222,7 @@ def test_reproduce_with_a_failing_run_says_so_and_is_no_success(
 
 def test_results_that_cannot_be_written_are_an_input_error(store: Store, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    with pytest.raises(InputError, match=r"--out-dir=.*file cannot be written: not a directory"):
+    with pytest.raises(InputError, match=r"--out-dir=.*file is no directory"):
         reproduce(["tiny"], store=store, results_dir=str(tmp_path / "file"))
     assert not store.path.exists()  # found out before anything was run
 

@@ -34,7 +34,7 @@ def helper(operator, y, C):
 def solve(operator: Bank, y, C=1.0):
     return helper(operator, y, C)
 """
-# A statement, what is said of it, and whether it is shown with the lines that led there.
+# A statement, and what is said of it.
 MISTAKES = [
     (
         "return svm.solve(operator, y, C, weights=operator.gram(3))",
@@ -76,8 +76,6 @@ def test_a_mistake_is_told_with_its_place_and_recorded(
     assert cli.main(["run", *run, "results_dir=store", "--config-dir", "."]) == 1
     told = capsys.readouterr().err
     assert said in told
-    line = f'own_mine.py", line 9, in helper\n    {statement}'
-    assert (line in told) == ("in helper" in said or "NameError" in said)
     record = present(Store("store").record(Run.from_overrides(run, config_dir="."), 0))
     assert said in present(record.error)
     assert record.status == "failed"

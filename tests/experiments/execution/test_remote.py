@@ -113,7 +113,7 @@ def test_data_that_differ_where_a_job_runs_are_refused(store: Store, tmp_path: P
 
     def other_data(engine: Engine, name: str, arguments: Any) -> tuple[str, dict[str, str]]:
         place, modules, sent, seconds = arguments
-        sent = [(step, "0123456789ab", stamp) for step, _, stamp in sent]
+        sent = [(step, "0123456789ab") for step, _ in sent]
         refused = take_steps(place, modules, sent, seconds, name=name)
         return "COMPLETED", dict.fromkeys([run.key], refused["0123456789ab"])
 
@@ -124,7 +124,7 @@ def test_data_that_differ_where_a_job_runs_are_refused(store: Store, tmp_path: P
 
 def test_a_job_begins_no_step_after_its_time(store: Store) -> None:
     run = tiny_run()
-    sent = pickle.loads(pickle.dumps([(Step(run, 0), run.key, (None,))]))
+    sent = pickle.loads(pickle.dumps([(Step(run, 0), run.key)]))
     assert take_steps(str(store.path), [], sent, -1.0, name="fake 0") == {}
     assert store.read(run).status == "missing"
 
