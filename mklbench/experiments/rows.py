@@ -35,6 +35,14 @@ COLUMNS = (
     "family_gap",
 )  # fmt: skip
 
+# What a column of a record's values is in a data frame, where some of them may be missing.
+_DTYPES = {
+    "int": "int64",
+    "int | None": "Int64",
+    "float | None": "float64",
+    "bool | None": "boolean",
+}
+
 
 def csv_text(results: Iterable[RunRecords]) -> str:
     """Return the CSV of runs: a row for each split of each, also where there is no result.
@@ -64,8 +72,11 @@ def frame(rows: Sequence[Row], before: Sequence[str] = ()) -> DataFrame:
     """Return rows as a data frame, with other columns before those of a record."""
     from pandas import DataFrame
 
+    stated = {**Record.__annotations__, "error": "float | None"}
+    dtypes = {name: _DTYPES[stated[name]] for name in COLUMNS if stated.get(name) in _DTYPES}
     scores = [name for name in _scores_of(rows) if name not in before]
-    return DataFrame(rows, columns=[*before, *COLUMNS, *scores])
+    dtypes |= dict.fromkeys(scores, "float64")
+    return DataFrame(rows, columns=[*before, *COLUMNS, *scores]).astype(dtypes)
 
 
 def run_rows(run: Run, key: str | None, records: Iterable[Record]) -> list[Row]:
