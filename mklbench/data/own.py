@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -197,8 +197,8 @@ class Body:
             A column cannot be what it is to be, or may be two things.
         """
         layout, place = self.layout, self.place
-        stated = {self.find(reference, "drop"): "as stated" for reference in layout.drop}
-        taken = {self.label, *stated}
+        self.left_out = {self.find(reference, "drop"): "as stated" for reference in layout.drop}
+        taken = {self.label, *self.left_out}
         labels, unlabelled = self._labels()
         others = np.zeros(len(labels), bool)  # of no class that is kept
         if layout.keep_classes:
@@ -212,13 +212,12 @@ class Body:
             where = f"{place}, {self.describe(column)}"
             if missing_in(self.columns[column], layout).any():
                 raise DataError(f"{where} has rows without a group: fill them in.")
-            groups = np.array([text_of(value) for value in self.columns[column]], dtype=object)
-            require_one_form(groups, f"{where} has groups")
-        features = Features(self, [c for c in range(len(self.columns)) if c not in taken])
-        left_out = stated | features.left_out
+            groups = np.array(list(map(text_of, self.columns[column])), dtype=object)
+            _require_one_form(groups, f"{where} has groups")
+        self._read_inputs([c for c in range(len(self.columns)) if c not in taken])
         incomplete = np.zeros(len(labels), bool)
-        for column in features.inputs if layout.impute is None else ():
-            incomplete |= features.missing[column] & ~unlabelled & ~others
+        for column in self.inputs if layout.impute is None else ():
+            incomplete |= self.missing[column] & ~unlabelled & ~others
         dropped = [f"{unlabelled.sum()} without a label"] if unlabelled.any() else []
         if incomplete.any():
             n_labelled = (~unlabelled).sum()
@@ -232,17 +231,18 @@ class Body:
         if not kept.any():
             marks = ", ".join(layout.missing or ()) or "empty"
             raise DataError(f"{place} has no row without a missing value ({marks}).")
-        X, names, columns = features.expanded(kept)
-        called = [tuple(map(text_of, self.columns[c][kept])) for c in left_out]
+        X, names, columns = self._features(kept)
+        called = [tuple(map(text_of, self.columns[c][kept])) for c in self.left_out]
+        sizes = ", ".join(f"{self.describe(c)}: {len(v)}" for c, v in self.codes.items())
         return Table(
             X=X,
             labels=tuple(labels[kept].tolist()),
             feature_names=names,
             dropped_rows=int((unlabelled | incomplete).sum()),
-            notes=features.notes() if layout.own else (),
+            notes=(f"a feature for each value of {sizes}",) if sizes and layout.own else (),
             groups=None if groups is None else tuple(groups[kept].tolist()),
             label=self.describe(self.label),
-            left_out=tuple(f"{self.describe(c)}, {why}" for c, why in left_out.items()),
+            left_out=tuple(f"{self.describe(c)}, {why}" for c, why in self.left_out.items()),
             dropped=tuple(dropped),
             columns=columns,
             sample_names=tuple(one for one in called if len(set(one)) == len(one)),
@@ -267,7 +267,7 @@ class Body:
             texts = np.where(np.isnan(numbers), texts, numbers.astype(str).astype(object))
         else:
             what = f"{self.place}, {where} has labels"
-            require_one_form(texts[~absent], what, "data.label_names")
+            _require_one_form(texts[~absent], what, "data.label_names")
         if layout.missing is None:
             counts = Counter(texts[~absent].tolist())
             fewest = min(counts.values(), default=0)
@@ -276,10 +276,10 @@ class Body:
                 if n_rows > fewest:
                     raise self._asking_if_missing(where, mark, n_rows)
             numbers = numbers_of(texts[~absent])
-            self.ask_of_sentinels(where, numbers[~np.isnan(numbers)], (*_SENTINELS[:4], -9.0))
+            self._ask_of_sentinels(where, numbers[~np.isnan(numbers)], (*_SENTINELS[:4], -9.0))
         return texts, absent
 
-    def ask_of_sentinels(
+    def _ask_of_sentinels(
         self, where: str, values: NDArray[np.float64], sentinels: Sequence[float] = _SENTINELS
     ) -> None:
         """Raise DataError for a number far from all others, such as -999."""
@@ -296,36 +296,22 @@ class Body:
             f"value: set 'data.missing=[{value}]', or 'data.missing=[]' if it does not."
         )
 
-
-class Features:
-    """The inputs of a table, column by column.
-
-    Attributes
-    ----------
-    inputs : list of int
-        The columns that are features.
-    missing : dict of int to ndarray of shape (n,)
-        Where each column has no value.
-    codes : dict of int to list of str
-        The columns that become a feature for each of their values, with these.
-    left_out : dict of int to str
-        The columns that are no features, and why.
-    """
-
-    def __init__(self, body: Body, columns: Sequence[int]) -> None:
-        self._body, layout = body, body.layout
-        self.missing = {c: missing_in(body.columns[c], layout) for c in columns}
-        self.left_out = {c: "the names of the rows" for c in columns if c >= body.n_own}
+    def _read_inputs(self, columns: Sequence[int]) -> None:
+        """Find which columns are features, as numbers or as categories, and what they hold."""
+        layout = self.layout
+        self.missing = {c: missing_in(self.columns[c], layout) for c in columns}
         empty = [c for c in columns if layout.own and self.missing[c].all()]
-        self.left_out |= dict.fromkeys(empty, "which is empty")
-        inputs = [c for c in columns if c not in self.left_out]
-        self._cells = {c: self._truths(c) for c in inputs}
+        no_inputs = {c: "the names of the rows" for c in columns if c >= self.n_own}
+        no_inputs |= dict.fromkeys(empty, "which is empty")
+        self.left_out |= no_inputs
+        inputs = [c for c in columns if c not in no_inputs]
+        self.cells_of = {c: self._truths(c) for c in inputs}
         listed = layout.categories if isinstance(layout.categories, tuple) else ()
-        stated = [c for c in (body.find(one, "categories") for one in listed) if c in inputs]
+        stated = [c for c in (self.find(one, "categories") for one in listed) if c in inputs]
         plain = [c for c in inputs if c not in stated]
-        cells = [(body.describe(c), self._cells[c]) for c in plain]
-        decimal = decimal_of(cells, layout.decimal, body.place)
-        self._numbers = {c: numbers_of(self._cells[c], decimal) for c in plain}
+        cells = [(self.describe(c), self.cells_of[c]) for c in plain]
+        decimal = decimal_of(cells, layout.decimal, self.place)
+        self.numbers = {c: numbers_of(self.cells_of[c], decimal) for c in plain}
         self._leave_out_identifiers([c for c in columns if c not in (*stated, *empty)])
         self.inputs = [c for c in inputs if c not in self.left_out]
         texts = self._texts([c for c in plain if c not in self.left_out])
@@ -336,8 +322,8 @@ class Features:
 
     def _truths(self, column: int) -> NDArray[Any]:
         """Return the cells of a column, with 1 and 0 for true and false."""
-        cells = self._body.columns[column]
-        if not self._body.layout.own or cells.dtype != object:
+        cells = self.columns[column]
+        if not self.layout.own or cells.dtype != object:
             return cells
         if not {str(cell).lower() for cell in set(cells[~self.missing[column]])} <= set(_TRUTH):
             return cells
@@ -345,33 +331,33 @@ class Features:
 
     def _values(self, column: int) -> list[str]:
         """Return the values of a category, in order."""
-        there = self._cells[column][~self.missing[column]]
+        there = self.cells_of[column][~self.missing[column]]
         return sorted({text_of(value) for value in there})
 
     def _leave_out_identifiers(self, columns: Sequence[int]) -> None:
         """Find the columns that identify rows or subjects, and ask what becomes of them."""
-        body, index = self._body, self._body.layout.index
+        index = self.layout.index
         if index == "keep":
             return
-        names = {c: body.header[c] if body.header else None for c in columns}
-        found = [c for c in columns if c < body.n_own and self._numbers_rows(c, names[c])]
+        names = {c: self.header[c] if self.header else None for c in columns}
+        found = [c for c in columns if c < self.n_own and self._numbers_rows(c, names[c])]
         if found and index == "ask":
             raise DataError(
-                f"{body.place} has {' and '.join(map(body.describe, found))} to identify the rows, "
+                f"{self.place} has {' and '.join(map(self.describe, found))} to identify the rows, "
                 "as an index or a time does: set data.index=drop to leave that out, or "
                 "data.index=keep to learn from it."
             )
         if not found and index == "drop":
             raise DataError(
-                f"data.index=drop finds no column in {body.place} that numbers the rows: leave it "
+                f"data.index=drop finds no column in {self.place} that numbers the rows: leave it "
                 "out, or name the column in data.drop."
             )
         self.left_out |= dict.fromkeys(found, "as data.index=drop says")
         for column in columns:
-            if column in found or (column in self.left_out and body.layout.groups is not None):
+            if column in found or (column in self.left_out and self.layout.groups is not None):
                 continue
-            name, n_rows = names[column] or "", len(body.columns[column])
-            n_values, what, remedy = len(set(body.columns[column].tolist())), "", ""
+            name, n_rows = names[column] or "", len(self.columns[column])
+            n_values, what, remedy = len(set(self.columns[column].tolist())), "", ""
             if _FEWEST_GROUPS <= n_values < n_rows and _is_called(name, _NAMES_SUBJECTS):
                 what = f"names {n_values} subjects or the like in {n_rows} rows"
                 remedy = f"data.groups={name} to keep the rows of each on one side of every split, "
@@ -379,8 +365,8 @@ class Features:
                 what = "seems to say in which part or fold a row is"
             if what:
                 raise DataError(
-                    f"{body.place}, {body.describe(column)} {what}: set {remedy}data.drop="
-                    f"[{body.reference(column)}] to leave it out, or data.index=keep to learn from "
+                    f"{self.place}, {self.describe(column)} {what}: set {remedy}data.drop="
+                    f"[{self.reference(column)}] to leave it out, or data.index=keep to learn from "
                     "it."
                 )
 
@@ -391,11 +377,11 @@ class Features:
         """
         if name is not None and UNNAMED.fullmatch(name):
             return True
-        values = self._numbers[column][~self.missing[column]]
+        values = self.numbers[column][~self.missing[column]]
         if len(values) < _FEWEST or not np.array_equal(values, np.round(values)):
             return False
         # As written, as doubles may be equal.
-        if len(set(self._cells[column][~self.missing[column]].tolist())) < len(values):
+        if len(set(self.cells_of[column][~self.missing[column]].tolist())) < len(values):
             return False
         steps = np.diff(values)
         in_order = (steps >= 0).all() or (steps <= 0).all()
@@ -410,8 +396,8 @@ class Features:
         DataError
             There are such, and nothing is said of them; or they have a value for almost every row.
         """
-        body, layout = self._body, self._body.layout
-        odd = {c: np.isnan(self._numbers[c]) & ~self.missing[c] for c in columns}
+        layout = self.layout
+        odd = {c: np.isnan(self.numbers[c]) & ~self.missing[c] for c in columns}
         codes = [c for c in columns if layout.own and self._begins_with_zero(c)]
         texts = [c for c in columns if c in codes or odd[c].any()]
         if layout.categories != "onehot":
@@ -422,53 +408,48 @@ class Features:
         if not many and (layout.categories == "onehot" or not texts):
             return texts
         shown = many or texts
-        names = ",".join(map(body.reference, shown))
-        remedies = [f"leave out what identifies a row with data.drop=[{names}]"]
+        names = ",".join(map(self.reference, shown))
+        remedy = f"leave out what identifies a row with data.drop=[{names}]"
         if not many:
             counts = ", ".join(str(len(self._values(c))) for c in texts)
             onehot = f"set data.categories=onehot to make features of the values ({counts})"
-            remedies = [onehot, *remedies]
+            remedy = f"{onehot}, or {remedy}"
         if set(shown) <= set(codes):
-            remedies.append("set 'data.categories=[]' to read numbers")
-        if not many and str(layout.label).lower() == "last" and body.header is not None:
-            remedies[-1] += f"; the labels are {body.describe(body.label)} without data.label=NAME"
+            remedy += ", or set 'data.categories=[]' to read numbers"
+        elif not many and str(layout.label).lower() == "last" and self.header is not None:
+            remedy += f"; the labels are {self.describe(self.label)} without data.label=NAME"
         first = shown[0]
         row = int(np.argmax(odd[first] if odd[first].any() else ~self.missing[first]))
         what = "codes that begin with 0" if first in codes else "text"
         raise DataError(
-            f"{body.place} has {what} in {shortened(list(map(body.describe, shown)))}, such as "
-            f"{text_of(self._cells[first][row])!r} in {body.cells.line(row + body.start)}: "
-            f"{', or '.join(remedies)}."
+            f"{self.place} has {what} in {shortened(list(map(self.describe, shown)))}, such as "
+            f"{text_of(self.cells_of[first][row])!r} in {self.cells.line(row + self.start)}: "
+            f"{remedy}."
         )
 
     def _begins_with_zero(self, column: int) -> bool:
         """Tell whether a column has codes such as 01234, which are no numbers."""
-        cells = self._cells[column]
-        if cells.dtype != object or self._body.layout.categories == ():
+        cells = self.cells_of[column]
+        if cells.dtype != object or self.layout.categories == ():
             return False
         return any(_LEADING_ZERO.fullmatch(text_of(cell)) for cell in cells)
 
     def _check_numbers(self, column: int) -> None:
         """Raise DataError for a cell that is no number, or may stand for a missing one."""
-        body, absent = self._body, self.missing[column]
-        numbers = self._numbers[column]
+        absent = self.missing[column]
+        numbers = self.numbers[column]
         if (absent & ~np.isnan(numbers)).any():
             numbers = np.where(absent, np.nan, numbers)
         if (odd := np.flatnonzero(~np.isfinite(numbers) & ~absent)).size:
-            cell = text_of(self._cells[column][odd[0]])
+            cell = text_of(self.cells_of[column][odd[0]])
             raise DataError(
-                f"{body.line(odd[0])}, {body.describe(column)}: {cell!r} is not a finite "
+                f"{self.line(odd[0])}, {self.describe(column)}: {cell!r} is not a finite "
                 f"number: correct it, or set 'data.missing=[\"{cell[:60]}\"]' to drop such rows."
             )
-        self._numbers[column] = numbers
-        body.ask_of_sentinels(body.describe(column), numbers[~absent])
+        self.numbers[column] = numbers
+        self._ask_of_sentinels(self.describe(column), numbers[~absent])
 
-    def notes(self) -> tuple[str, ...]:
-        """Say what was made of categories."""
-        sizes = ", ".join(f"{self._body.describe(c)}: {len(v)}" for c, v in self.codes.items())
-        return (f"a feature for each value of {sizes}",) if sizes else ()
-
-    def expanded(
+    def _features(
         self, kept: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], tuple[str, ...], tuple[int, ...]]:
         """Return the inputs (n, d) of some rows, their names and the columns that they are from.
@@ -478,42 +459,42 @@ class Features:
         names: list[str] = []
         columns: list[int] = []
         features: list[NDArray[np.float64]] = []
-        header = self._body.header
         for i, column in enumerate(self.inputs):
-            name = header[column] if header else f"x{i + 1}"
+            name = self.header[column] if self.header else f"x{i + 1}"
             if column in self.codes:
-                texts = np.array(list(map(text_of, self._cells[column][kept])), dtype=object)
+                texts = np.array(list(map(text_of, self.cells_of[column][kept])), dtype=object)
                 absent = self.missing[column][kept]
                 for value in self.codes[column]:
                     names.append(f"{name}={value}")
                     features.append(np.where(absent, np.nan, texts == value))
             else:
                 names.append(name)
-                features.append(self._numbers[column][kept])
+                features.append(self.numbers[column][kept])
             columns += [column] * (len(names) - len(columns))
         X = np.column_stack(features) if features else np.empty((int(kept.sum()), 0))
         return np.ascontiguousarray(X), tuple(names), tuple(columns)
 
 
-def _alike(texts: Iterable[str]) -> list[list[str]]:
-    """Return the texts that differ in their form alone, as 1 and 1.0, Yes and yes."""
+def _require_one_form(
+    texts: Sequence[str] | NDArray[Any], what: str, option: str | None = None
+) -> None:
+    """Raise DataError for texts that differ in form alone, as 1 and 1.0, Yes and yes.
+
+    `option` can join them.
+    """
+    counts = Counter(texts)
     forms: dict[object, list[str]] = {}
-    for text in dict.fromkeys(texts):
+    for text in counts:
         number = int(text) if text.isdecimal() else plain_number(text)
         key = " ".join(text.casefold().split()) if number is None else number
         forms.setdefault(key, []).append(text)
-    return [alike for alike in forms.values() if len(alike) > 1]
-
-
-def require_one_form(
-    texts: Sequence[str] | NDArray[Any], what: str, option: str | None = None
-) -> None:
-    """Raise DataError for labels or groups that differ in form alone; `option` can join them."""
-    counts = Counter(texts)
-    for alike in _alike(counts):
-        shown = " and ".join(f"{text!r} ({counts[text]} rows)" for text in alike)
-        how = f', as by \'{option}={{"{alike[1]}": "{alike[0]}"}}\'' if option else ""
-        raise DataError(f"{what} that differ in form only, {shown}: write them in one way{how}.")
+    for alike in forms.values():
+        if len(alike) > 1:
+            shown = " and ".join(f"{text!r} ({counts[text]} rows)" for text in alike)
+            how = f', as by \'{option}={{"{alike[1]}": "{alike[0]}"}}\'' if option else ""
+            raise DataError(
+                f"{what} that differ in form only, {shown}: write them in one way{how}."
+            )
 
 
 def missing_in(cells: NDArray[Any], layout: Layout) -> NDArray[np.bool_]:
