@@ -204,7 +204,6 @@ def _row(config: Mapping[str, Any]) -> dict[str, Any]:
     if _lacks_path(config):
         return row
     parsed = parse_config(config)
-    left_out = set(parsed.drop_features)
     if isinstance(parsed, GeneratedConfig):
         dataset = from_generator(parsed)
         (n, d), classes, where = dataset.X.shape, dataset.class_counts, "generated"
@@ -216,8 +215,6 @@ def _row(config: Mapping[str, Any]) -> dict[str, Any]:
         if (expected := parsed.expected) is None:
             return row | {"where": where}
         n, d, classes = expected.n_samples, expected.n_features, dict(expected.classes)
-        left_out |= set(expected.constant_features if parsed.drop_constant else ())
-    d += parsed.noise_features - len(left_out)
     counts = [f"{label}: {count}" for label, count in classes.items()]
     return row | {"n": n, "d": d, "classes": shortened(counts, _MOST_CLASSES), "where": where}
 

@@ -272,8 +272,6 @@ def find_foreground(lab: Array) -> NDArray[np.bool_]:
     squares = np.einsum("hwi,ij,hwj->hw", difference, precision, difference)
     rows, columns = np.linspace(-1, 1, height)[:, None], np.linspace(-1, 1, width)
     saliency = gaussian(np.log1p(squares), 2) * np.exp(-(rows**2) - columns**2)
-    if np.ptp(saliency) < 1e-9:  # a single colour all over
-        return np.ones((height, width), dtype=bool)
     found: NDArray[np.bool_] = closing(saliency > threshold_otsu(saliency), disk(3))
     return found
 

@@ -299,12 +299,9 @@ def with_choices(dataset: Dataset, config: DataConfig) -> Dataset:
     """Apply what the configuration says of features: leave out some, scale them, append noise."""
     dataset = preprocessing.without_features(dataset, config.drop_features)
     dataset = preprocessing.most_frequent_features(dataset, config.n_features)
-    constant = preprocessing.constant_features(dataset)
-    if constant and config.drop_constant:
+    if config.drop_constant:
+        constant = preprocessing.constant_features(dataset)
         dataset = preprocessing.without_features(dataset, constant)
-    elif constant:
-        note = f"constant features kept: {shortened(constant)}"
-        dataset = replace(dataset, notes=(*dataset.notes, note))
     dataset = preprocessing.scaled(dataset, config.scaling)
     dataset = preprocessing.with_noise_features(dataset, config.noise_features)
     return preprocessing.with_more_views(dataset, config.more_views)

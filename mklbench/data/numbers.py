@@ -7,6 +7,7 @@ asked as a whole, and the user where that does not tell.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -59,9 +60,11 @@ def numbers_of(cells: NDArray[Any], decimal: str = "point") -> NDArray[np.float6
 
 
 def _number(cell: Any, decimal: str) -> float | None:
-    """Return one cell as a number; None for what is none."""
+    """Return one cell as a number, 1 and 0 for true and false; None for what is none."""
     if not isinstance(cell, str):
         return plain_number(cell)
+    if cell.lower() in ("true", "false"):
+        return float(cell.lower() == "true")
     cell = cell.replace("\u2212", "-")  # the minus of typesetters
     if spaced := _SPACED.fullmatch(cell):
         cell = cell.replace(spaced[1], "")
@@ -96,17 +99,11 @@ def decimal_of(
         return decimal
     found: list[Decimal] = ["point", "comma"]
     texts = {name: _signed(cells) for name, cells in columns if cells.dtype == object}
-    for name, cells in texts.items():
-        if len(found) == 1 and _SIGNS[found[0]][1] not in "".join(cells):
-            continue  # nothing is open
-        for cell in cells:
-            fitting = [one for one in _PATTERNS if _PATTERNS[one].fullmatch(cell)]
-            if fitting and not set(fitting) & set(found):
-                raise DataError(
-                    f"{place}, {name} has {cell}, which is written otherwise than numbers before "
-                    "it: write all numbers in one way."
-                )
-            found = [one for one in found if one in fitting] or found
+    for cell in itertools.chain(*texts.values()):
+        fitting = [one for one in _PATTERNS if _PATTERNS[one].fullmatch(cell)]
+        found = [one for one in found if one in fitting] or found
+        if len(found) == 1:
+            break
     for name, cells in texts.items() if len(found) > 1 else ():
         for cell in cells:
             if _number(cell, "point") != _number(cell, "comma"):

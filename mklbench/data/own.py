@@ -38,10 +38,8 @@ _NAMES_SUBJECTS = re.compile(
     r"(?:subj|subject|patient|participant|person|individual|animal|donor|user|family)s?"
     r"(?:ids?|nr|no|num|number|code|key|name)?|ids?"
 )
-_NAMES_PARTS = re.compile(r"(?:cv)?folds?(?:ids?|nr|no|number)?|splits?|partition|istrain|istest")
 _LEADING_ZERO = re.compile(r"0\d+")
 UNNAMED = re.compile(r"|Unnamed: \d+(?:\.\d+)*|__index_level_\d+__")
-_TRUTH = {"true": "1", "false": "0"}
 
 
 @dataclass(frozen=True)
@@ -185,9 +183,6 @@ class Body:
         """The column of the labels."""
         return self.find(self.layout.label, "label")
 
-    def line(self, row: int) -> str:
-        return f"{self.place}, {self.cells.line(self.start + row)}"
-
     def table(self) -> Table:
         """Read all rows.
 
@@ -305,13 +300,12 @@ class Body:
         no_inputs |= dict.fromkeys(empty, "which is empty")
         self.left_out |= no_inputs
         inputs = [c for c in columns if c not in no_inputs]
-        self.cells_of = {c: self._truths(c) for c in inputs}
         listed = layout.categories if isinstance(layout.categories, tuple) else ()
         stated = [c for c in (self.find(one, "categories") for one in listed) if c in inputs]
         plain = [c for c in inputs if c not in stated]
-        cells = [(self.describe(c), self.cells_of[c]) for c in plain]
+        cells = [(self.describe(c), self.columns[c]) for c in plain]
         decimal = decimal_of(cells, layout.decimal, self.place)
-        self.numbers = {c: numbers_of(self.cells_of[c], decimal) for c in plain}
+        self.numbers = {c: numbers_of(self.columns[c], decimal) for c in plain}
         self._leave_out_identifiers([c for c in columns if c not in (*stated, *empty)])
         self.inputs = [c for c in inputs if c not in self.left_out]
         texts = self._texts([c for c in plain if c not in self.left_out])
@@ -320,54 +314,33 @@ class Body:
             if column not in self.codes:
                 self._check_numbers(column)
 
-    def _truths(self, column: int) -> NDArray[Any]:
-        """Return the cells of a column, with 1 and 0 for true and false."""
-        cells = self.columns[column]
-        if not self.layout.own or cells.dtype != object:
-            return cells
-        if not {str(cell).lower() for cell in set(cells[~self.missing[column]])} <= set(_TRUTH):
-            return cells
-        return np.array([_TRUTH.get(str(cell).lower(), cell) for cell in cells], dtype=object)
-
     def _values(self, column: int) -> list[str]:
         """Return the values of a category, in order."""
-        there = self.cells_of[column][~self.missing[column]]
+        there = self.columns[column][~self.missing[column]]
         return sorted({text_of(value) for value in there})
 
     def _leave_out_identifiers(self, columns: Sequence[int]) -> None:
         """Find the columns that identify rows or subjects, and ask what becomes of them."""
-        index = self.layout.index
-        if index == "keep":
+        if self.layout.index == "keep":
             return
         names = {c: self.header[c] if self.header else None for c in columns}
         found = [c for c in columns if c < self.n_own and self._numbers_rows(c, names[c])]
-        if found and index == "ask":
+        if found and self.layout.index == "ask":
             raise DataError(
                 f"{self.place} has {' and '.join(map(self.describe, found))} to identify the rows, "
                 "as an index or a time does: set data.index=drop to leave that out, or "
                 "data.index=keep to learn from it."
             )
-        if not found and index == "drop":
-            raise DataError(
-                f"data.index=drop finds no column in {self.place} that numbers the rows: leave it "
-                "out, or name the column in data.drop."
-            )
         self.left_out |= dict.fromkeys(found, "as data.index=drop says")
-        for column in columns:
-            if column in found or (column in self.left_out and self.layout.groups is not None):
-                continue
+        for column in columns if self.layout.groups is None else ():
             name, n_rows = names[column] or "", len(self.columns[column])
-            n_values, what, remedy = len(set(self.columns[column].tolist())), "", ""
+            n_values = len(set(self.columns[column].tolist()))
             if _FEWEST_GROUPS <= n_values < n_rows and _is_called(name, _NAMES_SUBJECTS):
-                what = f"names {n_values} subjects or the like in {n_rows} rows"
-                remedy = f"data.groups={name} to keep the rows of each on one side of every split, "
-            elif column not in self.left_out and _is_called(name, _NAMES_PARTS, ids=False):
-                what = "seems to say in which part or fold a row is"
-            if what:
                 raise DataError(
-                    f"{self.place}, {self.describe(column)} {what}: set {remedy}data.drop="
-                    f"[{self.reference(column)}] to leave it out, or data.index=keep to learn from "
-                    "it."
+                    f"{self.place}, {self.describe(column)} names {n_values} subjects or the like "
+                    f"in {n_rows} rows: set data.groups={name} to keep the rows of each on one "
+                    f"side of every split, data.drop=[{name}] to leave it out, or data.index=keep "
+                    "to learn from it."
                 )
 
     def _numbers_rows(self, column: int, name: str | None) -> bool:
@@ -381,7 +354,7 @@ class Body:
         if len(values) < _FEWEST or not np.array_equal(values, np.round(values)):
             return False
         # As written, as doubles may be equal.
-        if len(set(self.cells_of[column][~self.missing[column]].tolist())) < len(values):
+        if len(set(self.columns[column][~self.missing[column]].tolist())) < len(values):
             return False
         steps = np.diff(values)
         in_order = (steps >= 0).all() or (steps <= 0).all()
@@ -423,13 +396,13 @@ class Body:
         what = "codes that begin with 0" if first in codes else "text"
         raise DataError(
             f"{self.place} has {what} in {shortened(list(map(self.describe, shown)))}, such as "
-            f"{text_of(self.cells_of[first][row])!r} in {self.cells.line(row + self.start)}: "
+            f"{text_of(self.columns[first][row])!r} in {self.cells.line(row + self.start)}: "
             f"{remedy}."
         )
 
     def _begins_with_zero(self, column: int) -> bool:
         """Tell whether a column has codes such as 01234, which are no numbers."""
-        cells = self.cells_of[column]
+        cells = self.columns[column]
         if cells.dtype != object or self.layout.categories == ():
             return False
         return any(_LEADING_ZERO.fullmatch(text_of(cell)) for cell in cells)
@@ -441,10 +414,11 @@ class Body:
         if (absent & ~np.isnan(numbers)).any():
             numbers = np.where(absent, np.nan, numbers)
         if (odd := np.flatnonzero(~np.isfinite(numbers) & ~absent)).size:
-            cell = text_of(self.cells_of[column][odd[0]])
+            cell = text_of(self.columns[column][odd[0]])
             raise DataError(
-                f"{self.line(odd[0])}, {self.describe(column)}: {cell!r} is not a finite "
-                f"number: correct it, or set 'data.missing=[\"{cell[:60]}\"]' to drop such rows."
+                f"{self.place}, {self.cells.line(self.start + odd[0])}, {self.describe(column)}: "
+                f"{cell!r} is not a finite number: correct it, or set "
+                f"'data.missing=[\"{cell[:60]}\"]' to drop such rows."
             )
         self.numbers[column] = numbers
         self._ask_of_sentinels(self.describe(column), numbers[~absent])
@@ -462,7 +436,7 @@ class Body:
         for i, column in enumerate(self.inputs):
             name = self.header[column] if self.header else f"x{i + 1}"
             if column in self.codes:
-                texts = np.array(list(map(text_of, self.cells_of[column][kept])), dtype=object)
+                texts = np.array(list(map(text_of, self.columns[column][kept])), dtype=object)
                 absent = self.missing[column][kept]
                 for value in self.codes[column]:
                     names.append(f"{name}={value}")
@@ -519,8 +493,8 @@ def names_subjects(name: str) -> bool:
     return _is_called(name, _NAMES_SUBJECTS) or name.lower() in ("group", "groups")
 
 
-def _is_called(name: str, pattern: re.Pattern[str], ids: bool = True) -> bool:
+def _is_called(name: str, pattern: re.Pattern[str]) -> bool:
     """Tell whether the words of a name, as in patient_id and SubjectNr, are of a pattern."""
     words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
-    is_id = ids and words[-1:] in (["id"], ["ids"])
-    return bool(words) and (is_id or pattern.fullmatch("".join(words)) is not None)
+    is_id = words[-1:] in (["id"], ["ids"])
+    return is_id or (bool(words) and pattern.fullmatch("".join(words)) is not None)

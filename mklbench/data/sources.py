@@ -154,8 +154,7 @@ def resolve(
             if place.kind == "path":
                 if str(error).startswith("data."):  # which names the option already
                     raise
-                pattern = ", or add -m to run with each file of a pattern" if "*" in called else ""
-                raise DataError(f"{called} {text}: give the path of a file{pattern}.") from error
+                raise DataError(f"{called} {text}: give the path of a file.") from error
             tried.append(f"{called} ({text})")
             bad += [] if isinstance(error, AbsentError) else tried[-1:]
             continue

@@ -183,11 +183,9 @@ def _require_widths(rows: Sequence[Sequence[str]], lines: Sequence[int], place: 
     width = len(rows[0])
     odd = next((k for k, row in enumerate(rows) if len(row) != width), None)
     if odd is not None:
-        begins = {len(row) for row in rows[odd:]} == {len(rows[odd])} and len(rows) > 2 * odd
-        title = f": if the table begins there, set data.skip_lines={lines[odd] - 1}"
         raise DataError(
-            f"{place}, line {lines[odd]} has {len(rows[odd])} cells where {width} were expected"
-            f"{title if begins else ''}."
+            f"{place}, line {lines[odd]} has {len(rows[odd])} cells where {width} were expected: "
+            f"correct it, or begin there with data.skip_lines={lines[odd] - 1}."
         )
 
 

@@ -118,12 +118,6 @@ def test_the_list_has_a_row_a_set_and_says_where_it_is(
     assert rows["liver"]["where"] == "upstream"
 
 
-def test_the_list_counts_the_features_that_are_used() -> None:
-    changed = CONFIGS["ionosphere"] | {"drop_constant": True, "noise_features": 25}
-    (row,) = list_rows({"ionosphere": changed})
-    assert row["d"] == 33 + 25
-
-
 def test_a_configuration_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("name: [unclosed")
     with pytest.raises(InputError, match=r"bad.yaml cannot be read as YAML"):
