@@ -15,8 +15,16 @@ from mklbench.algorithms import ikl, krr, mkl, qnpkl, simplemkl
 from mklbench.config.callables import check_arguments
 from mklbench.contract import DEFAULT_MATRICES, algorithm_of
 from mklbench.errors import InputError
-from mklbench.kernels import BUILDERS, Bank, Family, KernelOperator, Normalised, Precomputed
-from mklbench.kernels.contract import Memory, Shape, builder_of, declares, memory_of
+from mklbench.kernels import (
+    BUILDERS,
+    Bank,
+    Family,
+    KernelOperator,
+    Normalised,
+    Precomputed,
+    feature_gaussians,
+)
+from mklbench.kernels.contract import builder_of, on_few
 
 NAME = "algorithm_from_outside"
 SOLVE = """
@@ -122,13 +130,13 @@ class TestBuilder:
     def test_from_outside_need_say_nothing(self) -> None:
         found = builder_of(partial(lambda X, gamma: X, gamma=1.0))
         assert (found.takes_rows, found.takes_views, found.version) == (False, False, 1)
-        assert found.memory is None
+        assert not found.takes_few
 
-    def test_memory_is_asked_with_the_options_bound(self) -> None:
-        @declares(memory=lambda shape, m: Memory(m))
-        def build(X: object, m: int) -> None: ...
-
-        assert memory_of(partial(partial(build, m=3), m=4), Shape(2)).n_kernels == 4
+    def test_few_samples_are_for_builders_that_take_them(self) -> None:
+        X = np.ones((2, 3))
+        assert on_few(partial(feature_gaussians, gammas=[0.5, 2.0]), X).n_kernels == 6
+        assert on_few(lambda X: 1 / 0, X) is None
+        assert on_few(BUILDERS["chi2"], -X) is None  # as the kernels on all samples will say
 
 
 class TestTypesOfOptions:

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from experiment_fakes import fake_run, tiny_run
 from narrowing import present
-from numpy.typing import ArrayLike
 
 from mklbench import MKL, kernels, memory
 from mklbench.algorithms import gmkl, ikl, mkl, qnpkl
@@ -23,7 +22,7 @@ from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.run_checks import bytes_of_step, check_run
 from mklbench.experiments.store import Store
 from mklbench.kernels import BUILDERS, KernelOperator
-from mklbench.kernels.contract import NUMBER, Memory, Shape, gram_bytes, memory_of
+from mklbench.kernels.contract import NUMBER, Memory, Shape, declares, gram_bytes, on_few
 from mklbench.optim.fit_memory import fitting
 
 GIB = 2.0**30
@@ -117,23 +116,15 @@ class TestFree:
 class TestEstimates:
     @pytest.mark.parametrize("name", BUILDERS)
     def test_every_builder_says_what_it_needs(self, name: str) -> None:
-        needed = memory_of(BUILDERS[name], Shape(1000, 4))
-        assert needed.n_kernels is not None
-        samples = np.random.default_rng(0).standard_normal((30, 4))
-        if name == "chi2":  # takes histograms
-            samples = np.abs(samples)
-        if name == "precomputed":
-            samples = samples @ samples.T
-        operator = BUILDERS[name](samples)
-        assert needed.n_kernels == operator.n_kernels
-        assert needed.is_family == isinstance(operator, kernels.Family)
-        assert needed.kept > 0
+        samples = np.eye(2) if name == "precomputed" else np.eye(2, 4)
+        few = on_few(BUILDERS[name], samples)
+        assert few.memory(1000).kept > 0
 
     @pytest.mark.parametrize("descent", [gmkl, qnpkl])
     def test_a_descent_in_a_family_moves_one_kernel(self, descent: ModuleType) -> None:
         """A search that is convex keeps those that it has found, too."""
         moved, found = (
-            fitting(kernels.product_gaussians, solve, Shape(1500, 5))
+            fitting(on_few(kernels.product_gaussians, np.eye(2, 5)), solve, Shape(1500, 5))
             for solve in (descent.solve, partial(ikl.solve, C=1.0))
         )
         assert moved < gram_bytes(1500, 6.0)
@@ -144,34 +135,41 @@ class TestEstimates:
         page = (Path(__file__).parents[1] / "docs" / "scale.md").read_text(encoding="utf-8")
         assert "Measured, 26 n² in all for inner products" in page
         solve = partial(mkl.solve, method="libsvm")
-        few, many = (fitting(kernels.linear_features, solve, Shape(n, 5)) for n in (2000, 5000))
+        bank = kernels.linear_features(np.eye(2, 5))
+        few, many = (fitting(bank, solve, Shape(n, 5)) for n in (2000, 5000))
         assert (many - few) / (5000**2 - 2000**2) == pytest.approx(26.0, rel=0.1)
 
 
 class TestEstimators:
     def test_refuse_before_kernels_are_built(self, two_gib: None) -> None:
-        @kernels.contract.declares(memory=lambda shape: Memory(60, NUMBER * 60 * shape.n))
-        def build(X: ArrayLike) -> KernelOperator:
-            raise AssertionError("the kernels were built")
+        class Few(kernels.DenseBank):
+            def memory(self, n: int) -> Memory:
+                return Memory(NUMBER * 60 * n)
+
+        @declares()
+        def build(X: np.ndarray) -> KernelOperator:
+            assert len(X) == 2, "the kernels were built"
+            return Few(X, [kernels.Linear()] * 60)
 
         X = np.zeros((100_000, 2))
         X[::2] = 1.0
         with pytest.raises(InputError) as refused:
             MKL(kernel=build).fit(X, np.arange(len(X)) % 2)
         assert str(refused.value) == (
-            "X has 100000 rows: MKL with 60 kernels needs about 224 GiB, and 2 GiB are free; about "
-            "9000 rows fit: pass fewer of them, or choose fewer kernels."
+            "X has 100000 rows: MKL with 60 kernels needs about 336 GiB, and 2 GiB are free; about "
+            "7500 rows fit: pass fewer of them, or choose fewer kernels."
         )
 
     def test_auto_leaves_matrices_long_before(self, two_gib: None) -> None:
         """Where there are factors, from sizes on that a twentieth of this memory would do for."""
         solve = partial(mkl.solve, method="libsvm")
-        needed = fitting(kernels.feature_gaussians, solve, Shape(4000, 20))
+        bank = kernels.feature_gaussians(np.eye(2, 20))
+        needed = fitting(bank, solve, Shape(4000, 20))
         assert needed < 2 * GIB
         auto = partial(mkl.solve, tol=1e-3)
-        on_factors = fitting(kernels.feature_gaussians, auto, Shape(4000, 20))
+        on_factors = fitting(bank, auto, Shape(4000, 20))
         assert on_factors < 0.1 * needed
-        assert fitting(kernels.feature_gaussians, auto, Shape(100_000, 20)) < 2 * GIB
+        assert fitting(bank, auto, Shape(100_000, 20)) < 2 * GIB
 
 
 class TestRuns:

@@ -11,12 +11,11 @@ PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
 
 
 def test_a_kernel_takes_as_much_as_the_page_says() -> None:
-    from mklbench.kernels import GeneratedBank
+    from mklbench.kernels import feature_widths
     from mklbench.kernels.banks.generated import Widths
     from mklbench.kernels.builders.named import MOST_STORED
-    from mklbench.kernels.contract import Shape
 
-    million, two = (GeneratedBank.needs(Shape(9, 20), 20, k) for k in (50_000, 100_000))
+    million, two = (feature_widths(np.eye(2, 20), k).memory(9) for k in (50_000, 100_000))
     # Beside them there are numbers for each width at some 85 points.
     assert two.kept - million.kept == 112e6 + 8 * 100 * 50_000
     assert "112 bytes per kernel" in PAGE

@@ -45,7 +45,7 @@ from mklbench.kernels.builders.columns import FittedViews, kernel_list, takes_sp
 from mklbench.kernels.builders.forms import no_kernels
 from mklbench.kernels.builders.grams import cross_stack, named_grams, training_stack
 from mklbench.kernels.builders.named import takes_matrices
-from mklbench.kernels.contract import Shape, builder_of, memory_of
+from mklbench.kernels.contract import Shape, builder_of, on_few
 from mklbench.kernels.naming import unique
 from mklbench.kernels.samples import (
     SampleLayout,
@@ -315,14 +315,14 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         builder: Any = self._builder()
         solve = self._solver()
         shape = Shape.of(samples)
+        few = on_few(builder, samples[:, :2, :2] if np.ndim(samples) == 3 else samples[:2])
 
         def needs(n: int) -> float:
-            return fitting(builder, solve, shape.with_samples(n))
+            return fitting(few, solve, shape.with_samples(n))
 
         short = memory.shortage(needs, shape.n)
         if short is not None:
-            n_kernels = memory_of(builder, shape).n_kernels
-            kernels = "" if n_kernels is None else f" with {n_kernels} kernels"
+            kernels = "" if few is None else f" with {few.n_kernels} kernels"
             raise InputError(
                 f"X has {shape.n} rows: {type(self).__name__}{kernels} needs {short}; about "
                 f"{short.fitting} rows fit: pass fewer of them, or choose fewer kernels."

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from mklbench import config as configs
 from mklbench import memory
 from mklbench.config.schemas import MEASURES, SCORES
@@ -15,8 +17,9 @@ from mklbench.data.splits import folds, n_repeated
 from mklbench.errors import InputError
 from mklbench.experiments.run import Run
 from mklbench.grids import first_values
+from mklbench.kernels.base import KernelOperator
 from mklbench.kernels.builders.matrix_files import sample_names
-from mklbench.kernels.contract import NUMBER, Shape, builder_of, memory_of
+from mklbench.kernels.contract import NUMBER, Shape, builder_of, on_few
 from mklbench.optim.fit_memory import fitting, searching
 
 
@@ -165,8 +168,8 @@ def _check_fits(run: Run, split: int, jobs: int, builder: Any) -> None:
     short = memory.shortage(bytes_of_step(run, split, jobs), n_train, jobs)
     if short is None:
         return
-    n_kernels = memory_of(builder, _shape(run, n_train)).n_kernels
-    kernels = "" if n_kernels is None else f" (M = {n_kernels} kernels)"
+    few = _on_few(run, builder)
+    kernels = "" if few is None else f" (M = {few.n_kernels} kernels)"
     each = f" for each of {jobs} processes" if jobs > 1 else ""
     fewer = f"split.n_train={short.fitting}"
     if run.config.split.test_fraction is not None:
@@ -197,20 +200,21 @@ def bytes_of_step(run: Run, split: int, jobs: int = 1) -> Callable[[int], float]
     """
     builder, solve = configs.kernel(run.config.kernel), configs.algorithm(run.config.algo)
     data, search = run.dataset(), run.config.search
-    shape = _shape(run, 0)
+    few, d = _on_few(run, builder), data.X.shape[1]
     # A worker has data of its own. Both parts are scaled, and there is what is on the way to that.
     others = len(data.y) * (jobs > 1) + 2 * len(run.rows(split)[1])
 
     def needs(n: int) -> float:
-        samples = NUMBER * shape.d * (others + 2 * n)
-        few = shape.with_samples(n)
+        samples = NUMBER * d * (others + 2 * n)
         if not search.grid:
-            return samples + fitting(builder, solve, few)
-        return samples + searching(builder, solve, few, search.folds)
+            return samples + fitting(few, solve, Shape(n, d))
+        return samples + searching(few, solve, Shape(n, d), search.folds)
 
     return needs
 
 
-def _shape(run: Run, n: int) -> Shape:
-    data = run.dataset()
-    return Shape(n, data.X.shape[1], max(1, len(data.views)))
+def _on_few(run: Run, builder: Any) -> KernelOperator | None:
+    """Return the kernels of a run on two samples, whatever their features are."""
+    data, declared = run.dataset(), builder_of(builder)
+    samples = np.arange(2) if declared.takes_rows else np.eye(2, data.X.shape[1])
+    return on_few(builder, samples, *([data.views] if declared.takes_views else ()))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
+from mklbench.kernels.contract import Memory
 from mklbench.kernels.cross import CrossKernels
 from mklbench.kernels.gram_matrices import centre
 from mklbench.kernels.row_factors import RowFactors
@@ -78,6 +79,10 @@ class KernelOperator(CrossKernels):
             The names (d,) of the columns of the samples; if not given, they go by their numbers.
         """
         return tuple(f"kernel {m}" for m in range(self.n_kernels))
+
+    def memory(self, n: int) -> Memory:
+        """Return what these kernels need on `n` samples, nothing where that is not known."""
+        return Memory()
 
     def uniform_weights(self) -> Array:
         """Return the weights (M,) that are all 1/M."""

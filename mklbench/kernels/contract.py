@@ -14,21 +14,24 @@ function:
   though the algorithms are the same, and is part of what identifies a recorded result.
 - ``new_options``, names: while one of these is None, it is no part of what identifies a result, so
   that results of before there was the option are still found.
-- ``memory(shape, **options)``: the `Memory` of its kernels on training samples of a `Shape`.
-
-Memory is estimated from sizes alone: every bank has a function from samples and kernels to a
-`Memory`; ``benchmarks/peaks.py`` measures them.
+- ``takes_few = True``: it may be called with two samples, and its kernels on these tell what those
+  on all of them need (`KernelOperator.memory`). Builders of this package do; of others nothing is
+  known before they are called. ``benchmarks/peaks.py`` measures what is estimated so.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from mklbench.errors import InputError
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -41,9 +44,11 @@ class Builder:
     ----------
     name : str
         The name of its function or class.
-    takes_rows, takes_views, takes_sparse, takes_text, takes_missing, version, new_options
+    takes_rows, takes_views, takes_sparse, takes_text, takes_missing, takes_few
         As above.
-    memory, n_samples, rows_of
+    version, new_options
+        As above.
+    n_samples, rows_of
         As above; None where it does not say so.
     """
 
@@ -53,23 +58,18 @@ class Builder:
     takes_sparse: bool = False
     takes_text: bool = False
     takes_missing: bool = False
+    takes_few: bool = False
     version: int = 1
     new_options: tuple[str, ...] = ()
-    memory: Callable[..., Memory] | None = None
     n_samples: int | None = None
     rows_of: Callable[[Any], Any] | None = None
 
 
-def declares(
-    *,
-    memory: Callable[..., Memory],
-    version: int = 1,
-    takes_sparse: bool = False,
-) -> Callable[[_Function], _Function]:
-    """Let a function say what its kernels need and which version it is."""
+def declares(*, version: int = 1, takes_sparse: bool = False) -> Callable[[_Function], _Function]:
+    """Let a function say which version it is, and that it takes few samples."""
 
     def attach(function: _Function) -> _Function:
-        vars(function).update(memory=memory, version=version, takes_sparse=takes_sparse)
+        vars(function).update(version=version, takes_sparse=takes_sparse, takes_few=True)
         return function
 
     return attach
@@ -83,14 +83,16 @@ def builder_of(builder: Callable[..., Any]) -> Builder:
     return Builder(getattr(function, "__name__", type(function).__name__), **declared)
 
 
-def memory_of(builder: Callable[..., Any], shape: Shape) -> Memory:
-    """Return what the kernels of a builder, options bound or not, need on samples of a shape.
+def on_few(builder: Callable[..., Any], samples: Any, *views: Any) -> Any:
+    """Return the kernels of a builder on a few samples, None where it does not take few.
 
-    Of a builder that does not say so it is that of a family, which keeps next to nothing: the
-    least that they can need.
+    What is wrong with the samples is said of the kernels on all of them.
     """
-    estimate = builder_of(builder).memory
-    return Memory(is_family=True) if estimate is None else estimate(shape, **unbound(builder)[1])
+    if not builder_of(builder).takes_few:
+        return None
+    with warnings.catch_warnings(action="ignore"), suppress(InputError, ValueError):
+        return builder(samples, *views)
+    return None
 
 
 def unbound(function: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -116,53 +118,35 @@ class Shape:
         Number of samples.
     d : int
         Number of features.
-    n_views : int
-        Number of views the features come in.
-    n_grams : int
-        Number of matrices, where the samples are a stack of Gram matrices (M, n, n).
     """
 
     n: int
     d: int = 1
-    n_views: int = 1
-    n_grams: int = 1
 
     @classmethod
     def of(cls, X: ArrayLike) -> Shape:
         """Return that of samples (n, d), of row numbers (n,) or of a stack (M, n, n)."""
         shape = np.shape(X)
-        if len(shape) == 3:
-            return cls(shape[1], shape[2], n_grams=shape[0])
-        return cls(shape[0], *shape[1:2])
+        return cls(*shape[1:]) if len(shape) == 3 else cls(*shape)
 
     def with_samples(self, n: int) -> Shape:
         """Return that of `n` such samples."""
         return replace(self, n=n)
 
 
-@dataclass(frozen=True)
-class Memory:
-    """The bytes that a bank or a family takes.
+class Memory(NamedTuple):
+    """What a bank or a family needs.
 
     Attributes
     ----------
-    n_kernels : int or None
-        M; None where that is not known before the kernels are made.
     kept : float
-        What it keeps, at most.
-    combining : float
-        Temporaries while a Gram matrix is formed, that matrix not included.
-    is_family : bool
-        Whether it is a family.
+        The bytes that it keeps, at most.
     rank : int or None
         The number of columns that its factors have which leave out 1e-5 of each kernel, about;
         None where there are no factors in blocks of rows (`Bank.row_factors`).
     """
 
-    n_kernels: int | None = None
     kept: float = 0.0
-    combining: float = 0.0
-    is_family: bool = False
     rank: int | None = None
 
 

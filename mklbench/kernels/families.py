@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import CoordinateSearch, Family, RoughFamily
-from mklbench.kernels.contract import NUMBER, Memory, Shape, gram_bytes
+from mklbench.kernels.contract import NUMBER, Memory, gram_bytes
 from mklbench.kernels.euclidean import (
     Single,
     distances_of_differences,
@@ -50,6 +49,8 @@ class _Gaussians(Family):
     InputError
         If the box is empty or not within the numbers >= 0.
     """
+
+    takes_few = True
 
     def __init__(self, X: ArrayLike, n_parameters: int, gamma_min: float, gamma_max: float) -> None:
         if not 0 <= gamma_min <= gamma_max or gamma_min == np.inf or gamma_max == 0:
@@ -118,19 +119,8 @@ class _Gaussians(Family):
             return np.array([-np.vdot(W, squared_distances(x, x)) for x in X.T[:, :, None]])
         return 2.0 * (np.einsum("im,im->m", X, W @ X) - W.sum(axis=1) @ (X * X))
 
-    @classmethod
-    def memory(cls, shape: Shape, **options: object) -> Memory:
-        """Return the memory of the family.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        **options : object
-            Of the family; they do not matter.
-        """
-        samples = NUMBER * shape.n * shape.d
-        return Memory(shape.d, 2 * samples, 2 * samples, is_family=True)
+    def memory(self, n: int) -> Memory:
+        return Memory(NUMBER * 4 * n * self.samples.shape[1])
 
     def median_parameters(self) -> Array:
         distances = self._distances(self._X, self._X)
@@ -238,10 +228,6 @@ class IsotropicGaussians(_Gaussians):
         super().__init__(check_training_features("X", X), 1, gamma_min, gamma_max)
         self.features = (-1,)
 
-    @classmethod
-    def memory(cls, shape: Shape, **options: object) -> Memory:
-        return replace(super().memory(shape), n_kernels=1)
-
     def _by_feature(self, theta: ArrayLike) -> Array:
         return np.full(self.samples.shape[1], self._check_theta(theta)[0])
 
@@ -297,6 +283,7 @@ class GaussianPolynomials(Family):
         Degree of the polynomial, >= 1.
     """
 
+    takes_few = True
     n_kernels = 2
     features = (-1, -1)
 
@@ -318,19 +305,8 @@ class GaussianPolynomials(Family):
         taken._place(self._gaussians.take(rows, kernels))
         return taken
 
-    @staticmethod
-    def memory(shape: Shape, **options: object) -> Memory:
-        """Return the memory of the family.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        **options : object
-            Of the family; they do not matter.
-        """
-        alone = IsotropicGaussians.memory(shape)
-        return replace(alone, n_kernels=2, combining=gram_bytes(shape.n, 4))
+    def memory(self, n: int) -> Memory:
+        return Memory(self._gaussians.memory(n).kept + gram_bytes(n, 4))
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
         theta = self._check_theta(weights)

@@ -45,6 +45,9 @@ _BETWEEN = 10.0
 # Of factors finer than this each value of a feature with few counts as a whole sample: one that is
 # too rare to be among the samples looked at may have a large alpha.
 _ROUGH = 1e-5
+# The rank of factors of a feature which leave a share of 1e-5 out: of one function, what each one
+# more adds to it as a share, and of very many.
+_REDUCED, _MORE, _MOST_REDUCED = 16, 0.3, 60
 # Directions of a core below this share of its largest are rounding.
 _RANK_TOLERANCE = 1e-13
 
@@ -652,6 +655,11 @@ def feature_parts(X: Array, functions: Sequence[KernelFunction]) -> list[Part]:
             )
         parts.append(Part.of(basis, functions, range(j * k, (j + 1) * k), slice(j, j + 1)))
     return parts
+
+
+def rank_of(n: int, n_functions: int) -> int:
+    """Return the rank, about, of factors of so many kernel functions on a feature of n samples."""
+    return min(n, round(_REDUCED * (1.0 + _MORE * (n_functions - 1))), _MOST_REDUCED)
 
 
 def basis_of(column: Array, functions: Sequence[KernelFunction]) -> Basis | None:

@@ -1,7 +1,7 @@
 """What a fit needs of memory, told before it is begun: within a factor of two.
 
 A module of an algorithm declares how many matrices (n, n) its `solve` holds beside the kernels
-(`mklbench.contract`), and kernels what they keep (`mklbench.kernels.contract`).
+(`mklbench.contract`), and kernels what they keep (`KernelOperator.memory`).
 """
 
 from __future__ import annotations
@@ -10,38 +10,40 @@ from collections.abc import Callable
 from typing import Any
 
 from mklbench.contract import algorithm_of
-from mklbench.kernels.contract import Memory, Shape, gram_bytes, memory_of, unbound
+from mklbench.kernels import Bank, Family, KernelOperator
+from mklbench.kernels.contract import Memory, Shape, gram_bytes, unbound
 from mklbench.optim import joint_method
 from mklbench.solution import Solution
 
 # Of a family the kernels that were found are kept as halves: some 30. A descent, which is not
 # convex, moves one kernel and finds none.
 _FOUND = 15.0
+# Stored kernels are combined as a packed triangle, which is then written into a matrix.
+_COMBINED = 1.5
 # LIBSVM keeps columns in single precision: about half of them, up to the size of its cache.
 _CACHED, _CACHE = 0.25, 200e6
 
 
-def fitting(builder: Callable[..., Any], solve: Callable[..., Solution], shape: Shape) -> float:
+def fitting(kernels: KernelOperator | None, solve: Callable[..., Solution], shape: Shape) -> float:
     """Return the bytes that kernels and their fit take at most.
 
     Parameters
     ----------
-    builder : callable
-        Of the kernels.
+    kernels : KernelOperator or None
+        On a few of the samples (`on_few`); None where nothing is known of them.
     solve : callable
         Of an algorithm's module, with its options.
     shape : Shape
         Of the training samples.
     """
-    kernels = memory_of(builder, shape)
-    on_factors = _on_factors(solve, kernels, shape)
+    on_factors = _on_factors(solve, _memory(kernels, shape), shape)
     if on_factors is not None:
         return on_factors
-    return kernels.kept + solving(solve, kernels, shape)
+    return _memory(kernels, shape).kept + solving(solve, kernels, shape)
 
 
 def searching(
-    builder: Callable[..., Any], solve: Callable[..., Solution], shape: Shape, folds: int
+    kernels: KernelOperator | None, solve: Callable[..., Solution], shape: Shape, folds: int
 ) -> float:
     """Return the bytes that cross-validation and the fit after it take at most.
 
@@ -49,20 +51,24 @@ def searching(
     of all that predicts the held-out ones.
     """
     part = shape.with_samples(shape.n - shape.n // folds)
-    whole, fold = memory_of(builder, shape), memory_of(builder, part)
+    fold = _memory(kernels, part)
     if _on_factors(solve, fold, part) is not None:  # the samples of a fold are a copy
-        return fitting(builder, solve, shape) + joint_method.bytes_of_samples(part)
-    at_once = max(solving(solve, fold, part), whole.combining)
-    search = whole.kept + fold.kept + gram_bytes(shape.n) + at_once
-    return max(search, fitting(builder, solve, shape))
+        return fitting(kernels, solve, shape) + joint_method.bytes_of_samples(part)
+    kept = _memory(kernels, shape).kept + fold.kept + gram_bytes(shape.n)
+    return max(kept + solving(solve, kernels, part), fitting(kernels, solve, shape))
 
 
-def solving(solve: Callable[..., Solution], kernels: Memory, shape: Shape) -> float:
+def _memory(kernels: KernelOperator | None, shape: Shape) -> Memory:
+    return Memory() if kernels is None else kernels.memory(shape.n)
+
+
+def solving(solve: Callable[..., Solution], kernels: KernelOperator | None, shape: Shape) -> float:
     """Return the bytes that `solve` takes beside what kernels keep."""
     algorithm = algorithm_of(solve)
-    needed = gram_bytes(shape.n, algorithm.matrices) + kernels.combining
-    finds = algorithm.convex and not algorithm.combines_once
-    if kernels.is_family and kernels.n_kernels is not None and finds:
+    needed = gram_bytes(shape.n, algorithm.matrices)
+    if isinstance(kernels, Bank) and kernels.memory(shape.n).rank is None:
+        needed += gram_bytes(shape.n, _COMBINED)
+    if isinstance(kernels, Family) and algorithm.convex and not algorithm.combines_once:
         needed += gram_bytes(shape.n, _FOUND)
     return needed + min(gram_bytes(shape.n, _CACHED), _CACHE)
 

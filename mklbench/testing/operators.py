@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelBuilder, KernelOperator
-from mklbench.kernels.contract import Shape, builder_of, memory_of
+from mklbench.kernels.contract import builder_of, on_few
 from mklbench.kernels.cross import CrossKernels
 from mklbench.libsvm import SVM
 
@@ -128,18 +128,14 @@ def _samples(builder: Any, samples: Any, new: Any) -> tuple[Any, Any]:
     return samples, new
 
 
-def _check_declarations(builder: Any, made: KernelOperator, samples: NDArray[Any]) -> None:
-    """Check what a builder says of the memory that its kernels need."""
-    declared = builder_of(builder)
-    if declared.memory is None:
-        return
-    needed = memory_of(builder, Shape.of(samples))
+def _check_declarations(builder: Any, made: KernelOperator, samples: Any) -> None:
+    """Check that a builder which takes few samples makes the same kernels of them."""
+    few = on_few(builder, samples[:2])
     require(
-        needed.is_family == isinstance(made, Family)
-        and needed.n_kernels in (None, made.n_kernels)
-        and 0 <= needed.kept < math.inf,
-        f"{declared.name}.memory says {needed}, and the builder made a {type(made).__name__} of "
-        f"{made.n_kernels} kernels: these must agree, and what is kept is finite.",
+        few is None
+        or (few.n_kernels == made.n_kernels and 0 <= few.memory(len(samples)).kept < math.inf),
+        f"{builder_of(builder).name} takes few samples, and of two it makes {few} in place of "
+        f"{made.n_kernels} kernels: these must be as many, and what they keep is finite.",
     )
 
 

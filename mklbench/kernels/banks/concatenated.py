@@ -55,22 +55,9 @@ class ConcatenatedBank(Bank):
         check_groups(groups, self.n_kernels)
         self.groups = groups
 
-    @classmethod
-    def needs(cls, parts: Sequence[Memory]) -> Memory:
-        """Return the memory of several banks, made and asked one after the other.
-
-        Parameters
-        ----------
-        parts : sequence of Memory
-            What each of the banks needs.
-        """
-        ranks = [part.rank for part in parts if part.rank is not None]
-        return Memory(
-            sum(part.n_kernels or 0 for part in parts),
-            sum(part.kept for part in parts),
-            max(part.combining for part in parts),
-            rank=sum(ranks) if len(ranks) == len(parts) else None,
-        )
+    def memory(self, n: int) -> Memory:
+        kept, ranks = zip(*(bank.memory(n) for bank in self._banks), strict=True)
+        return Memory(sum(kept), None if None in ranks else sum(ranks))
 
     def row_factors(self) -> RowFactors | None:
         several = []

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank, Indices
-from mklbench.kernels.contract import NUMBER, Memory, gram_bytes
+from mklbench.kernels.contract import NUMBER, Memory
 from mklbench.kernels.cross import weighted_sum
 from mklbench.kernels.functions import (
     Gaussian,
@@ -28,7 +28,14 @@ from mklbench.kernels.functions import (
 from mklbench.kernels.gram_matrices import PackedTriangles, symmetric, triangle_size, unpack
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
-from mklbench.kernels.row_factors import MANY, Part, RowFactors, as_they_are, feature_parts
+from mklbench.kernels.row_factors import (
+    MANY,
+    Part,
+    RowFactors,
+    as_they_are,
+    feature_parts,
+    rank_of,
+)
 from mklbench.kernels.samples import dense, is_sparse, rows_of
 from mklbench.validation import (
     check_features,
@@ -159,19 +166,8 @@ class StackedBank(Bank):
         shape = np.shape(new)[0], self.n_samples
         return weighted_sum(d[active], self._blocks(active, new), shape)
 
-    @classmethod
-    def needs(cls, n: int, n_kernels: int) -> Memory:
-        """Return the memory of a bank that stores its Gram matrices.
-
-        Parameters
-        ----------
-        n : int
-            Number of training samples.
-        n_kernels : int
-            Number M of kernels.
-        """
-        # Combined are a packed triangle, and the matrix it is written into.
-        return Memory(n_kernels, NUMBER * n_kernels * triangle_size(n), gram_bytes(n, 1.5))
+    def memory(self, n: int) -> Memory:
+        return Memory(NUMBER * self.n_kernels * triangle_size(n))
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
@@ -294,9 +290,16 @@ class DenseBank(FunctionBank):
             check_values(functions, X)
         super().__init__(X, functions, columns)
 
+    def memory(self, n: int) -> Memory:
+        d, stored = self._X.shape[1], super().memory(n)
+        if n < MANY or not has_factors(d, self._functions):
+            return stored
+        rank = d if isinstance(self._functions[0], Linear) else rank_of(n, self.n_kernels)
+        return stored._replace(rank=rank)
+
     def row_factors(self) -> RowFactors | None:
         n, d = self._X.shape
-        if not has_factors(n, d, self._functions):
+        if n < MANY or not has_factors(d, self._functions):
             return None
         if not isinstance(self._functions[0], Linear):
             return RowFactors(self._X, feature_parts(self._X, self._functions))
@@ -307,14 +310,14 @@ class DenseBank(FunctionBank):
         return check_features("Z", dense(Z), self._X.shape[1])
 
 
-def has_factors(n: int, d: int, functions: Sequence[KernelFunction]) -> bool:
-    """Tell whether kernels on d features of n samples have factors in blocks of rows.
+def has_factors(d: int, functions: Sequence[KernelFunction]) -> bool:
+    """Tell whether kernels on d features of many samples have factors in blocks of rows.
 
     Those on one feature have, and inner products of up to a thousand.
     """
     of_one = d == 1 and all(isinstance(f, Gaussian | Polynomial) for f in functions)
     is_linear = len(functions) == 1 and isinstance(functions[0], Linear)
-    return n >= MANY and (of_one or (is_linear and d <= _FEW))
+    return of_one or (is_linear and d <= _FEW)
 
 
 def picked(values: Sequence[T], kernels: Indices | None) -> tuple[T, ...]:

@@ -22,7 +22,7 @@ from scipy.linalg import blas, qr
 
 from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.base import Array, Bank, Indices
-from mklbench.kernels.contract import NUMBER, Memory, Shape
+from mklbench.kernels.contract import NUMBER, Memory
 from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, check_values, matrices
 from mklbench.kernels.gram_matrices import write_rows
 from mklbench.kernels.naming import column_names, function_names, named
@@ -34,6 +34,7 @@ from mklbench.kernels.row_factors import (
     basis_of,
     feature_parts,
     on_values,
+    rank_of,
 )
 from mklbench.validation import (
     check_features,
@@ -51,9 +52,6 @@ _MANY_NODES, _SEVERAL = 80, 4
 _ROWS = 128
 # The rank of Gaussians on one feature with many values, about; for the memory that they will need.
 _RANK = 32
-# That of factors which leave a share of 1e-5 out: of one function, what each one more adds to it
-# as a share, and of very many.
-_REDUCED, _MORE, _MOST_REDUCED = 16, 0.3, 60
 # Features of one matrix product. What it forms on the way then takes less memory than the samples,
 # of which there may be few with thousands of features.
 _FEATURES_AT_ONCE = 256
@@ -130,23 +128,11 @@ class FeatureBank(Bank):
         self.n_kernels = samples.shape[1] * len(self._functions)
         self.features = tuple(j for j in range(samples.shape[1]) for _ in self._functions)
 
-    @classmethod
-    def needs(cls, shape: Shape, n_functions: int) -> Memory:
-        """Return the memory of k functions on each of d features with many values.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        n_functions : int
-            Number k of kernel functions on each feature.
-        """
-        n, d, k = shape.n, shape.d, n_functions
-        rank = min(n, _RANK)
-        reduced = d * min(n, round(_REDUCED * (1.0 + _MORE * (k - 1))), _MOST_REDUCED)
-        samples, factors = NUMBER * n * d, NUMBER * d * (n * rank + k * rank**2)
+    def memory(self, n: int) -> Memory:
+        d, k, rank = self._X.shape[1], len(self._functions), min(n, _RANK)
+        factors = NUMBER * d * (n * rank + k * rank**2)
         # Combined are the bases times the cores.
-        return Memory(d * k, samples + factors, 2 * factors + NUMBER * _ROWS * n, rank=reduced)
+        return Memory(NUMBER * n * d + 3 * factors, d * rank_of(n, k))
 
     def row_factors(self) -> RowFactors:
         return RowFactors(self._X, feature_parts(self._X, self._functions))
@@ -273,17 +259,8 @@ class LinearBank(Bank):
         self.n_samples, self.n_kernels = samples.shape
         self.features, self._n_features = tuple(range(self.n_kernels)), self.n_kernels
 
-    @classmethod
-    def needs(cls, shape: Shape) -> Memory:
-        """Return the memory of a bank on samples of a shape.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        samples = NUMBER * shape.n * shape.d
-        return Memory(shape.d, samples, 2 * samples, rank=shape.d)
+    def memory(self, n: int) -> Memory:
+        return Memory(3 * NUMBER * n * self.n_kernels, self.n_kernels)
 
     def row_factors(self) -> RowFactors:
         basis = as_they_are(1)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.base import Array, Bank, Indices
-from mklbench.kernels.contract import NUMBER, Memory, Shape
+from mklbench.kernels.contract import NUMBER, Memory
 from mklbench.kernels.euclidean import squared_distances
 from mklbench.kernels.functions import Gaussian
 from mklbench.kernels.gram_matrices import doubled, pack, write_rows
@@ -150,23 +150,11 @@ class GeneratedBank(Bank):
         owners = [group[0] if len(group) == 1 else -1 for group in self._groups]
         self.features = tuple(j for j in owners for _ in range(len(self._widths)))
 
-    @classmethod
-    def needs(cls, shape: Shape, n_groups: int, n_gammas: int) -> Memory:
-        """Return the memory of so many gammas on so many groups.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        n_groups, n_gammas : int
-            G and k.
-        """
-        n_kernels = n_groups * n_gammas
+    def memory(self, n: int) -> Memory:
         # The samples, and while prices are taken those with coefficients, and sums at the points.
-        points = min(n_gammas, 100)
-        samples, at_points = 2.0 * shape.n * shape.d, points * (n_groups + n_gammas)
-        kept = NUMBER * (samples + at_points + _PER_KERNEL * n_kernels)
-        return Memory(n_kernels, kept, NUMBER * 3.0 * _AT_ONCE)  # blocks of rows that fit a cache
+        samples = 2.0 * n * self._X.shape[1]
+        at_points = min(len(self._widths), 100) * (len(self._groups) + len(self._widths))
+        return Memory(NUMBER * (samples + at_points + _PER_KERNEL * self.n_kernels))
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Bank, Indices
-from mklbench.kernels.contract import NUMBER, Memory, gram_bytes
+from mklbench.kernels.contract import Memory
 from mklbench.kernels.functions import standardisation
-from mklbench.kernels.gram_matrices import centre, triangle_size
+from mklbench.kernels.gram_matrices import centre
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.validation import (
     check_choice,
@@ -61,6 +61,9 @@ class WrappedBank(Bank):
     def _new(self, Z: Any) -> Any:
         """Return new samples as the bank takes them."""
         return Z
+
+    def memory(self, n: int) -> Memory:
+        return self._bank.memory(n)._replace(rank=None)
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         return self._bank.combine(self._inner(d), out)
@@ -116,6 +119,9 @@ class ScaledBank(WrappedBank):
 
     def _outer(self, values: Array) -> Array:
         return (self._scales * values.T).T
+
+    def memory(self, n: int) -> Memory:
+        return self._bank.memory(n)
 
     def row_factors(self) -> RowFactors | None:
         factors = self._bank.row_factors()
@@ -234,23 +240,6 @@ _ROUNDING = 1e-12
 _SMALLEST = float(np.finfo(np.float64).tiny)
 
 
-def needs_remade(bank: Memory, n: int, n_kernels: int | None) -> Memory:
-    """Return the memory of stored kernels that are made of those of a bank, which is kept.
-
-    Parameters
-    ----------
-    bank : Memory
-        What the bank itself needs.
-    n : int
-        Number of training samples.
-    n_kernels : int or None
-        How many are made.
-    """
-    kept = bank.kept + NUMBER * (n_kernels or 0) * (triangle_size(n) + n)
-    # The product so far, a kernel and the two multiplied, and what is returned.
-    return Memory(n_kernels, kept, bank.combining + gram_bytes(n, 4))
-
-
 class _RemadeBank(StackedBank):
     """Kernels made each of one of a bank, whose Gram matrices are stored.
 
@@ -264,6 +253,9 @@ class _RemadeBank(StackedBank):
         self._bank = bank
         self.n_samples, self.n_kernels = bank.n_samples, bank.n_kernels
         self.features, self.groups = bank.features, bank.groups
+
+    def memory(self, n: int) -> Memory:
+        return Memory(self._bank.memory(n).kept + super().memory(n).kept)
 
     @property
     def _units(self) -> Array:
@@ -390,7 +382,7 @@ def _inverse_roots(diagonals: Array) -> Array:
 _HOW = ("sum", "product", "polynomial")
 
 
-class CombinedKernel(StackedBank):
+class CombinedKernel(_RemadeBank):
     """One kernel made of all kernels k_m of a bank by the closure properties of kernels.
 
     - "sum": sum_m k_m(x, z), the inner product of the features of all kernels side by side;
@@ -420,10 +412,11 @@ class CombinedKernel(StackedBank):
     def __init__(
         self, bank: Bank, how: str = "sum", *, degree: int = 2, offset: float = 1.0
     ) -> None:
-        self._how, self._bank = check_choice("how", how, _HOW), bank
+        super().__init__(bank)
+        self._how = check_choice("how", how, _HOW)
         self._degree = check_count("degree", degree)
         self._offset = check_not_negative("offset", offset)
-        self.n_samples, self.n_kernels, self.features = bank.n_samples, 1, (-1,)
+        self.n_kernels, self.features, self.groups = 1, (-1,), None
         if not np.isfinite(self._grams.diagonals()).all():  # no other entry is larger
             raise InputError(
                 f"the {self._how} of {bank.n_kernels} kernels overflows: choose fewer kernels, a "

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.errors import InputError, first_line, hint
-from mklbench.kernels.banks.concatenated import ColumnBank, ConcatenatedBank, ViewNames
+from mklbench.kernels.banks.concatenated import ColumnBank, ViewNames
 from mklbench.kernels.builders.forms import builder_from, checked_bank, shown
 from mklbench.kernels.builders.named import KernelBuilder
-from mklbench.kernels.contract import Builder, Memory, Shape, builder_of, memory_of
+from mklbench.kernels.contract import Builder, builder_of
 from mklbench.kernels.samples import (
     SampleLayout,
     Views,
@@ -243,17 +243,10 @@ class FittedViews:
         kept = [view if v in owners else None for v, view in enumerate(self._all)]
         return FittedViews(kept, self._layout)
 
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples, of which only their number counts.
-        """
-        return ConcatenatedBank.needs(
-            [memory_of(view.entry.builder, Shape(shape.n, view.width)) for view in self._views]
-        )
+    @property
+    def takes_few(self) -> bool:
+        """Whether each builder does."""
+        return all(view.entry.declared.takes_few for view in self._views)
 
     def __call__(self, views: Views, *, own_samples: bool = False) -> ColumnBank:
         """Return the bank on views of the training samples.
@@ -400,7 +393,7 @@ class _FittedView:
             )
         array = numbers(part, name, needed=not declared.takes_text)
         # A builder of the user's own may take them.
-        if array.dtype.kind == "f" and declared.memory is not None and not declared.takes_missing:
+        if array.dtype.kind == "f" and declared.takes_few and not declared.takes_missing:
             with columns_called(self.feature_labels):
                 check_finite(name, array)
         return array

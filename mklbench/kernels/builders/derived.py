@@ -23,7 +23,6 @@ from mklbench.kernels.banks.wrapped import (
     CombinedKernel,
     CosineBank,
     StandardisedBank,
-    needs_remade,
     unit_trace,
 )
 from mklbench.kernels.base import Array, Bank
@@ -31,7 +30,7 @@ from mklbench.kernels.builders.forms import checked_bank
 from mklbench.kernels.builders.grams import Precomputed, named_grams
 from mklbench.kernels.builders.matrix_files import File, all_of, stated
 from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, resolve
-from mklbench.kernels.contract import Memory, Shape, builder_of, memory_of
+from mklbench.kernels.contract import builder_of
 from mklbench.kernels.gram_matrices import ASYMMETRY, symmetric
 from mklbench.kernels.samples import row_numbers
 from mklbench.validation import check_choice, check_training_features
@@ -56,20 +55,11 @@ class Descriptors:
     """
 
     takes_views: ClassVar[bool] = True
+    takes_few: ClassVar[bool] = True
 
     gammas: Sequence[float] = VSKL_GAMMAS
     distance: str | None = None
     normalise: bool = True
-
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        return DistanceBank.needs(shape.n, max(1, shape.n_views) * len(self.gammas))
 
     def __call__(self, X: ArrayLike, views: Sequence[Any] = ()) -> Bank:
         """Return the bank on the training samples `X` (n, d); without views all are one view."""
@@ -100,7 +90,7 @@ class MatrixDescriptors:
         symmetric, has entries below 0, a diagonal other than 0 or another size than the first.
     """
 
-    takes_rows = True
+    takes_rows = takes_few = True
     new_options = ("array",)
 
     def __init__(
@@ -115,16 +105,6 @@ class MatrixDescriptors:
         self.rows_of = partial(row_numbers, n=self.n_samples)
         self._gammas = gammas
         self._normalise = normalise
-
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs beside the distances that were read.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples, which are row numbers: only how many there are counts.
-        """
-        return DistanceBank.needs(shape.n, len(self._whole) * len(self._gammas))
 
     def __call__(self, rows: ArrayLike) -> Bank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
@@ -147,16 +127,6 @@ class OneView(Descriptors):
     def __init__(self, view: str | None = None, gamma: float = 1.0) -> None:
         super().__init__((gamma,), "seuclidean" if view is None else None, normalise=False)
         self._view = view
-
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        return DistanceBank.needs(shape.n, 1)
 
     def __call__(self, X: ArrayLike, views: Sequence[Any] = ()) -> Bank:
         """Return the bank of one kernel on the training samples `X` (n, d).
@@ -225,17 +195,7 @@ class _MadeFrom:
         self._base = _builder(self.base, dict(self.options or {}))
         declared = builder_of(self._base)
         self.takes_rows, self.takes_views = declared.takes_rows, declared.takes_views
-        self.rows_of = declared.rows_of
-
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        return memory_of(self._base, shape)
+        self.rows_of, self.takes_few = declared.rows_of, declared.takes_few
 
     def _bank(self, X: ArrayLike, *views: Any) -> Bank:
         return checked_bank(self._base(X, *views), self._base)
@@ -287,12 +247,6 @@ class Normalised(_MadeFrom):
     centre: bool = True
     cosine: bool = True
 
-    def memory(self, shape: Shape) -> Memory:
-        needed = super().memory(shape)
-        for _ in range(self.centre + self.cosine):
-            needed = needs_remade(needed, shape.n, needed.n_kernels)
-        return needed
-
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank on the training samples `X`."""
         bank = self._bank(X, *views)
@@ -329,9 +283,6 @@ class Combination(_MadeFrom):
     how: str = "sum"
     degree: int = 2
     offset: float = 1.0
-
-    def memory(self, shape: Shape) -> Memory:
-        return needs_remade(super().memory(shape), shape.n, 1)
 
     def __call__(self, X: ArrayLike, *views: Any) -> Bank:
         """Return the bank of the one kernel on the training samples `X`."""

@@ -19,7 +19,7 @@ from mklbench.kernels.banks.concatenated import ConcatenatedBank
 from mklbench.kernels.banks.dense import FunctionBank, NamedFunction
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.builders.named import BUILDERS, KernelBuilder, on_all_features, resolve
-from mklbench.kernels.contract import Memory, Shape, builder_of, memory_of, unbound
+from mklbench.kernels.contract import builder_of, unbound
 from mklbench.kernels.functions import Gaussian, Linear, Polynomial
 from mklbench.kernels.gram_matrices import check_definite, matrices_of
 
@@ -43,8 +43,7 @@ class CallableBuilder:
         When it is called, if what the function returns is no kernel on the training samples.
     """
 
-    takes_sparse = True
-    takes_text = True
+    takes_sparse = takes_text = takes_few = True
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -54,16 +53,6 @@ class CallableBuilder:
 
     def __repr__(self) -> str:
         return shown(self._function)
-
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        return FunctionBank.needs(shape.n, 1)
 
     def __call__(self, X: Any) -> FunctionBank:
         """Return the bank on the training samples `X` (n, d)."""
@@ -88,19 +77,10 @@ class ConcatenatedBuilder:
         self.takes_rows = all(each.takes_rows for each in declared)
         self.takes_sparse = all(each.takes_sparse for each in declared)
         self.takes_text = all(each.takes_text for each in declared)
+        self.takes_few = all(each.takes_few for each in declared)
 
     def __repr__(self) -> str:
         return ", ".join(map(shown, self._builders))
-
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples.
-        """
-        return ConcatenatedBank.needs([memory_of(builder, shape) for builder in self._builders])
 
     def __call__(self, X: Any) -> ConcatenatedBank:
         """Return the bank on the training samples `X` (n, d)."""
@@ -143,7 +123,7 @@ def _is_of_pairs(function: Any) -> bool:
     It is if it has to be called with two positional arguments, or if the second one, which may be
     left out, is called Y or Z as in scikit-learn; kernels of Gaussian processes are such functions.
     """
-    if builder_of(function).memory is not None:
+    if builder_of(function).takes_few:
         return False
     try:
         parameters = list(inspect.signature(function).parameters.values())

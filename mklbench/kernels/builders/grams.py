@@ -35,7 +35,7 @@ from mklbench.kernels.builders.matrix_files import (
     regular_file,
     stated,
 )
-from mklbench.kernels.contract import Memory, Shape, declares
+from mklbench.kernels.contract import declares
 from mklbench.kernels.gram_matrices import (
     MakePSD,
     PackedTriangles,
@@ -365,7 +365,7 @@ class Precomputed:
         partition them.
     """
 
-    takes_rows = True
+    takes_rows = takes_few = True
 
     new_options: tuple[str, ...] = ("make_psd",)
 
@@ -399,16 +399,6 @@ class Precomputed:
         self.rows_of = partial(row_numbers, n=self.n_samples)
         check_groups(groups, len(whole))
         self._groups = groups
-
-    def memory(self, shape: Shape) -> Memory:
-        """Return what the bank needs beside the matrices given.
-
-        Parameters
-        ----------
-        shape : Shape
-            Size of the training samples, which are row numbers: only how many there are counts.
-        """
-        return IndexedBank.needs(shape.n, len(self._whole))
 
     def __call__(self, rows: ArrayLike) -> Bank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
@@ -468,7 +458,7 @@ def _read(
     return Precomputed(*all_of(files, names), make_psd)
 
 
-@declares(memory=lambda shape, **options: PrecomputedBank.needs(shape.n, shape.n_grams))
+@declares()
 def precomputed(
     X: ArrayLike, groups: GroupLists | None = None, make_psd: MakePSD | None = None
 ) -> PrecomputedBank:

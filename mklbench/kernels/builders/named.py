@@ -7,7 +7,6 @@ keywords fixed (``functools.partial``) it is what the experiments and the estima
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -23,7 +22,7 @@ from mklbench.kernels.banks.generated import GeneratedBank
 from mklbench.kernels.banks.wrapped import ScaledBank, unit_trace
 from mklbench.kernels.base import Array, Bank, KernelOperator
 from mklbench.kernels.builders.grams import precomputed
-from mklbench.kernels.contract import Memory, Shape, declares, unbound
+from mklbench.kernels.contract import declares, unbound
 from mklbench.kernels.families import (
     GaussianPolynomials,
     IsotropicGaussians,
@@ -86,19 +85,10 @@ def samples_of(X: Any) -> Any:
     return samples
 
 
-def _needs(shape: Shape, functions: Sequence[KernelFunction]) -> Memory:
-    """Return what the bank of `on_all_features` needs on dense samples."""
-    needed = DenseBank.needs(shape.n, len(functions))
-    if not has_factors(shape.n, shape.d, functions):
-        return needed
-    rank = FeatureBank.needs(shape, len(functions)).rank if shape.d == 1 else shape.d
-    return replace(needed, rank=rank)
-
-
-@declares(memory=_needs, takes_sparse=True)
+@declares(takes_sparse=True)
 def on_all_features(X: Any, functions: Sequence[Gaussian | Linear | Polynomial]) -> Bank:
     """Return the bank of kernel functions on all features of samples, dense or sparse (n, d)."""
-    if is_sparse(X) and has_factors(np.shape(X)[0], np.shape(X)[1], functions):
+    if is_sparse(X) and has_factors(np.shape(X)[1], functions):
         X = dense(X)
     if not is_sparse(X):
         return DenseBank(X, functions)
@@ -118,7 +108,7 @@ def _on_sparse(function: Gaussian | Linear | Polynomial) -> Callable[[Any, Any],
     return _of_sklearn("polynomial_kernel", **options)
 
 
-@declares(memory=lambda shape, gamma=None: _needs(shape, [Gaussian()]), takes_sparse=True)
+@declares(takes_sparse=True)
 def gaussian(X: ArrayLike, gamma: float | None = None) -> Bank:
     """Return one Gaussian exp(-gamma ||x - z||^2) on all features.
 
@@ -136,10 +126,7 @@ def gaussian(X: ArrayLike, gamma: float | None = None) -> Bank:
 rbf = gaussian  # as scikit-learn calls it
 
 
-@declares(
-    memory=lambda shape, gammas=SCALE_FACTORS: _needs(shape, [Gaussian()] * len(gammas)),
-    takes_sparse=True,
-)
+@declares(takes_sparse=True)
 def gaussians(X: ArrayLike, gammas: Sequence[float] | None = None) -> Bank:
     """Return Gaussians exp(-gamma ||x - z||^2) on all features, one for each gamma.
 
@@ -160,10 +147,7 @@ def gaussians(X: ArrayLike, gammas: Sequence[float] | None = None) -> Bank:
     return on_all_features(features, functions)
 
 
-@declares(
-    memory=lambda shape, gammas=(1.0,): FeatureBank.needs(shape, len(gammas)),
-    version=2,
-)
+@declares(version=2)
 def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> FeatureBank:
     """Return Gaussians exp(-gamma (x_m - z_m)^2) on every single feature, one for each gamma.
 
@@ -180,14 +164,7 @@ def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> Feature
     return FeatureBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
 
 
-def _widths_of_features(shape: Shape, n_widths: int = 10) -> Memory:
-    """Return what the bank of `feature_widths` needs."""
-    if shape.d * n_widths > MOST_STORED:
-        return GeneratedBank.needs(shape, shape.d, n_widths)
-    return FeatureBank.needs(shape, n_widths)
-
-
-@declares(memory=_widths_of_features)
+@declares()
 def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     """Return Gaussians exp(-(x_m - z_m)^2 / (2 width^2)) on every single feature, of unit trace.
 
@@ -212,11 +189,7 @@ def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     return unit_trace(FeatureBank(samples, functions))
 
 
-@declares(
-    memory=lambda shape, n_widths=5: GeneratedBank.needs(
-        shape, shape.d * (shape.d - 1) // 2, n_widths
-    )
-)
+@declares()
 def feature_pairs(X: ArrayLike, n_widths: int = 5) -> ScaledBank:
     """Return Gaussians exp(-((x_i - z_i)^2 + (x_j - z_j)^2) / (2 width^2)) on every pair i < j.
 
@@ -254,7 +227,7 @@ def _gammas_of_widths(n_widths: int) -> Array:
     return np.array([0.5 / width**2 for width in widths.tolist()])
 
 
-@declares(memory=LinearBank.needs)
+@declares()
 def linear_features(X: ArrayLike) -> LinearBank:
     """Return the linear kernels x_m z_m, one a feature: the base kernels of Cortes et al. 2009.
 
@@ -266,18 +239,7 @@ def linear_features(X: ArrayLike) -> LinearBank:
     return LinearBank(X)
 
 
-def _all_and_each(shape: Shape, n_functions: int) -> Memory:
-    """Return the memory of kernels on all features together and then on every single one."""
-    together = DenseBank.needs(shape.n, n_functions)
-    return ConcatenatedBank.needs([together, FeatureBank.needs(shape, n_functions)])
-
-
-@declares(
-    memory=lambda shape, widths=SIMPLEMKL_WIDTHS, degrees=(1, 2, 3): _all_and_each(
-        shape, len(widths) + len(degrees)
-    ),
-    version=3,
-)
+@declares(version=3)
 def simplemkl_bank(
     X: ArrayLike,
     widths: Sequence[float] = SIMPLEMKL_WIDTHS,
@@ -311,7 +273,7 @@ def simplemkl_functions(
     ]
 
 
-@declares(memory=lambda shape, widths=GEHLER_WIDTHS: DenseBank.needs(shape.n, len(widths)))
+@declares()
 def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
     """Return Gaussians exp(-||x - z||^2 / width^2) on all features, one for each width.
 
@@ -327,7 +289,7 @@ def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
     return DenseBank(X, _inverse_square_widths(widths))
 
 
-@declares(memory=lambda shape, widths=GEHLER_WIDTHS: _all_and_each(shape, len(widths)))
+@declares()
 def separate(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> ConcatenatedBank:
     """Return the Gaussians of `single` on all features together, then on every single one.
 
@@ -344,10 +306,6 @@ def separate(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> Concatena
     return ConcatenatedBank([DenseBank(X, functions), FeatureBank(X, functions)])
 
 
-def _needs_of_sklearn(shape: Shape, **options: object) -> Memory:
-    return FunctionBank.needs(shape.n, 1)
-
-
 def _of_sklearn(name: str, **options: Any) -> Callable[[Any, Any], Any]:
     """Return a kernel of scikit-learn between two sets of samples."""
     from sklearn.metrics import pairwise  # of those who ask for it: it takes a second to import
@@ -360,7 +318,7 @@ def _gamma(X: Any, gamma: float | None) -> float:
     return 1.0 / X.shape[1] if gamma is None else check_positive("gamma", gamma)
 
 
-@declares(memory=lambda shape: _needs(shape, [Linear()]), takes_sparse=True)
+@declares(takes_sparse=True)
 def linear(X: Any) -> Bank:
     """Return the inner product x'z on all features.
 
@@ -372,7 +330,7 @@ def linear(X: Any) -> Bank:
     return on_all_features(samples_of(X), [Linear()])
 
 
-@declares(memory=_needs_of_sklearn, takes_sparse=True)
+@declares(takes_sparse=True)
 def poly(X: Any, degree: int = 3, gamma: float | None = None, coef0: float = 1.0) -> Bank:
     """Return (gamma x'z + coef0)^degree on all features.
 
@@ -392,7 +350,7 @@ def poly(X: Any, degree: int = 3, gamma: float | None = None, coef0: float = 1.0
     return on_all_features(samples, [Polynomial(degree, offset, _gamma(samples, gamma))])
 
 
-@declares(memory=_needs_of_sklearn, takes_sparse=True)
+@declares(takes_sparse=True)
 def laplacian(X: Any, gamma: float | None = None) -> Bank:
     """Return exp(-gamma ||x - z||_1) on all features.
 
@@ -409,7 +367,7 @@ def laplacian(X: Any, gamma: float | None = None) -> Bank:
     return FunctionBank(samples, [NamedFunction(function, f"laplacian {factor:.3g}")])
 
 
-@declares(memory=_needs_of_sklearn, takes_sparse=True)
+@declares(takes_sparse=True)
 def cosine(X: Any) -> Bank:
     """Return x'z / (||x|| ||z||) on all features.
 
@@ -422,7 +380,7 @@ def cosine(X: Any) -> Bank:
     return FunctionBank(samples_of(X), [function])
 
 
-@declares(memory=_needs_of_sklearn)
+@declares()
 def chi2(X: Any, gamma: float = 1.0) -> Bank:
     """Return exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j)) on all features, which are histograms.
 
@@ -449,11 +407,7 @@ def _chi2(X: Any, Z: Any, gamma: float) -> Any:
     return _of_sklearn("chi2_kernel", gamma=gamma)(X, Z)
 
 
-@declares(
-    memory=lambda shape, gamma=1.0, sigmoids=True: FunctionBank.needs(
-        shape.n, 10 if sigmoids else 8
-    )
-)
+@declares()
 def smkl_bank(X: ArrayLike, gamma: float = 1.0, sigmoids: bool = True) -> Bank:
     """Return the ten kernels of Bertsimas et al. 2025, in their order and as large as they are.
 
