@@ -251,7 +251,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
             matrices = given.matrices
             if matrices.ndim == 3:
                 responses = column_or_1d(y, warn=True)
-                stack, self._kernels_last = training_stack(given, len(responses))
+                stack = training_stack(given, len(responses))
                 self.n_features_in_ = stack.shape[2]
                 given.check_finite(stack)
                 return stack, responses, None
@@ -285,7 +285,7 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         matrices = given.matrices
         if matrices.ndim == 3:
             n_kernels, n = len(self.solutions_[0].weights), self.n_features_in_
-            stack = cross_stack(given, n_kernels, n, last=self._kernels_last)
+            stack = cross_stack(given, n_kernels, n)
             given.check_finite(stack)
             return stack
         given.check_finite(matrices)

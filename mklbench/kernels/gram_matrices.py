@@ -246,11 +246,6 @@ def symmetric(name: str, gram: Array) -> Array:
     return 0.5 * (gram + gram.T)
 
 
-def is_symmetric(gram: Array) -> bool:
-    """Tell whether a matrix (n, n) is symmetric up to rounding."""
-    return asymmetry(gram) <= ASYMMETRY * float(np.abs(gram).max())
-
-
 @lru_cache(maxsize=8)
 def diagonal(n: int) -> NDArray[np.intp]:
     """Return where the diagonal stands in a triangle."""

@@ -30,7 +30,7 @@ from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.builders.matrix_files import (
     File,
     all_of,
-    kernel_axes,
+    kernels_first,
     matrices,
     regular_file,
     stated,
@@ -73,8 +73,6 @@ class NamedGrams:
         The names (M,) of the kernels of a dict.
     rows, columns : list or None
         The names of the samples of data frames.
-    kernels_first : bool
-        Whether the kernels of a stack stand first for certain.
     """
 
     what: str
@@ -82,7 +80,6 @@ class NamedGrams:
     kernels: list[str] | None = None
     rows: Names | None = None
     columns: Names | None = None
-    kernels_first: bool = False
 
     def called(self, m: int) -> str:
         """Return what messages call a kernel."""
@@ -137,7 +134,7 @@ def named_grams(X: Any, what: str = "X") -> NamedGrams:
         If they are no real numbers, or data frames of different samples.
     """
     if isinstance(X, GramStack):
-        return NamedGrams(what, X.matrices, X.kernels, X.rows, X.columns, kernels_first=True)
+        return NamedGrams(what, X.matrices, X.kernels, X.rows, X.columns)
     if isinstance(X, Views):
         X = X.parts if X.names is None else dict(zip(X.names, X.parts, strict=True))
     names = list(X) if is_dict(X) else None
@@ -160,7 +157,7 @@ def named_grams(X: Any, what: str = "X") -> NamedGrams:
             )
         matrices.append(matrix)
     stack = _checked(np.array(matrices), what)
-    return NamedGrams(what, stack, names, rows, columns, kernels_first=True)
+    return NamedGrams(what, stack, names, rows, columns)
 
 
 def _checked(matrices: Array, what: str) -> Array:
@@ -279,8 +276,8 @@ def _picked(names: Names | None, key: Any) -> Names | None:
     return [names[i] for i in places]
 
 
-def training_stack(given: NamedGrams, n: int) -> tuple[Array, bool]:
-    """Return a stack of Gram matrices of training samples as (M, n, n), and if it had them last.
+def training_stack(given: NamedGrams, n: int) -> Array:
+    """Return a stack of Gram matrices of training samples as (M, n, n).
 
     Parameters
     ----------
@@ -294,13 +291,10 @@ def training_stack(given: NamedGrams, n: int) -> tuple[Array, bool]:
     InputError
         If the shape is another.
     """
-    X = given.matrices
-    last = not given.kernels_first and X.shape[:2] == (n, n)
-    axes = kernel_axes(X, first=X.shape[1:] == (n, n), last=last)
-    if axes:
-        return (X, False) if axes[0] == 0 else (np.moveaxis(X, -1, 0), True)
-    shape = (*X.shape[1:], len(X)) if given.kernels_first else X.shape
-    if shape[0] == n:
+    stack, shape = kernels_first(given.matrices), given.matrices.shape
+    if stack.shape[1:] == (n, n):
+        return stack
+    if n in shape[:2]:
         raise InputError(
             f"X has shape {shape}: {n} rows of Gram matrices without their columns, as "
             "CalibratedClassifierCV cuts them; take kernel=Precomputed(K) with row numbers as X."
@@ -311,7 +305,7 @@ def training_stack(given: NamedGrams, n: int) -> tuple[Array, bool]:
     )
 
 
-def cross_stack(given: NamedGrams, n_kernels: int, n: int, *, last: bool) -> Array:
+def cross_stack(given: NamedGrams, n_kernels: int, n: int) -> Array:
     """Return a stack of cross Gram matrices as (M, n_new, n).
 
     Parameters
@@ -322,8 +316,6 @@ def cross_stack(given: NamedGrams, n_kernels: int, n: int, *, last: bool) -> Arr
         Number M of kernels.
     n : int
         Number of training samples.
-    last : bool
-        Whether the kernels stand last where either is possible, which takes M = n.
 
     Raises
     ------
@@ -331,14 +323,13 @@ def cross_stack(given: NamedGrams, n_kernels: int, n: int, *, last: bool) -> Arr
         If the shape is another.
     """
     X = given.matrices
-    as_first = X.shape[::2] == (n_kernels, n)
-    as_last = not given.kernels_first and X.shape[1:] == (n, n_kernels)
-    if as_first or as_last:
-        return np.moveaxis(X, -1, 0) if as_last and (last or not as_first) else X
-    shape = (*X.shape[1:], len(X)) if given.kernels_first else X.shape
+    if X.shape[::2] == (n_kernels, n):
+        return X
+    if X.shape[1:] == (n, n_kernels):
+        return np.moveaxis(X, -1, 0)
     raise InputError(
-        f"X has shape {shape}, but there are {n_kernels} kernels on {n} training samples: give the "
-        f"cross Gram matrices as ({n_kernels}, n_new, {n}) or (n_new, {n}, {n_kernels})."
+        f"X has shape {X.shape}, but there are {n_kernels} kernels on {n} training samples: give "
+        f"the cross Gram matrices as ({n_kernels}, n_new, {n}) or (n_new, {n}, {n_kernels})."
     )
 
 
@@ -383,10 +374,9 @@ class Precomputed:
                 "give K.to_numpy(), and samples by their rows in it."
             )
         stack = given.matrices
-        if stack.ndim == 3 and stack.shape[1] in (stack.shape[0], stack.shape[2]):
-            stack, _ = training_stack(given, stack.shape[1])
+        stack = stack[None] if stack.ndim == 2 else kernels_first(stack)
         with columns_called(given.columns, given.kernels):
-            whole, _ = pack_stack(stack[None] if stack.ndim == 2 else stack, make_psd)
+            whole, _ = pack_stack(stack, make_psd)
             if make_psd is None:
                 check_definite(matrices_of(whole))
         self._keep(whole, groups, given.kernels)

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from mklbench import mat_files
 from mklbench.errors import InputError, hint
-from mklbench.kernels.gram_matrices import is_symmetric
 
 # The names that a stack has where a file holds several.
 _USUAL = ("KH", "K")
@@ -62,8 +61,8 @@ def matrices(
         if array.ndim == 2:
             found[name] = array
             continue
-        stack = np.moveaxis(array, _axis(name, array, file), 0)
-        found |= {f"{name}, matrix {m}": matrix for m, matrix in enumerate(stack)}
+        stack = enumerate(kernels_first(array))
+        found |= {f"{name}, matrix {m}": matrix for m, matrix in stack}
     if not found:
         raise InputError(f"{file} holds no matrix: name a file with square matrices.")
     for name, matrix in found.items():
@@ -158,37 +157,10 @@ def _is_stack(array: NDArray[Any]) -> bool:
     )
 
 
-def kernel_axes(array: NDArray[Any], *, first: bool, last: bool) -> list[int]:
-    """Return which axes of a stack, 0 or 2, may count its kernels.
-
-    Where both may, as in a cube, it is the one that leaves symmetric matrices, if only one does.
-
-    Parameters
-    ----------
-    array : ndarray of three dimensions
-        The stack, on the same samples in both other axes.
-    first, last : bool
-        Whether the shape allows the first axis, and the last.
-    """
-    axes = [0] * first + [2] * last
-    if len(axes) > 1:
-        symmetric = [
-            axis for axis in axes if all(is_symmetric(gram) for gram in np.moveaxis(array, axis, 0))
-        ]
-        axes = symmetric if len(symmetric) == 1 else axes
-    return axes
-
-
-def _axis(name: str, array: NDArray[Any], file: str) -> int:
-    """Return the axis, 0 or 2, that counts the matrices of a stack."""
-    first, last = array.shape[1] == array.shape[2], array.shape[0] == array.shape[1]
-    axes = kernel_axes(array, first=first, last=last)
-    if len(axes) > 1:
-        raise InputError(
-            f"{file}: {name} has shape {array.shape}, so that its matrices may be counted by the "
-            "first axis or by the last: save each under a name of its own."
-        )
-    return axes[0]
+def kernels_first(stack: NDArray[Any]) -> NDArray[Any]:
+    """Return a stack of matrices (M, n, n) or (n, n, M) with its kernels first, as in a cube."""
+    n, also, last = stack.shape
+    return np.moveaxis(stack, -1, 0) if n == also != last else stack
 
 
 def _numbers(value: Any) -> NDArray[Any] | None:
