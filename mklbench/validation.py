@@ -118,6 +118,13 @@ def check_positive_or_none(name: str, value: float | None) -> float | None:
     return None if value is None else check_positive(name, value)
 
 
+def check_positive_or_choice(name: str, value: float | str, accepted: Iterable[str]) -> object:
+    """Return `value` if it is one of the texts `accepted`, or as `check_positive` does."""
+    if isinstance(value, str):
+        return check_choice(name, value, accepted)
+    return check_positive(name, value)
+
+
 def check_not_negative(name: str, value: float) -> float:
     """Return `value` as a float if it is a finite number >= 0."""
     return check_number(name, value, 0.0, math.inf, "a finite number >= 0", open_above=True)

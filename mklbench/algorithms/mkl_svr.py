@@ -26,7 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.certify import Tube
 from mklbench.kernels.base import Bank
-from mklbench.libsvm import SVR, check_box
+from mklbench.libsvm import SVR
+from mklbench.libsvm.options import check_box
 from mklbench.optim import joint_method, joint_search, svm_dual
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.simplex_search import Search

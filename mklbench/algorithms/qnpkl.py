@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.errors import InputError
 from mklbench.iterations import History, begin, note
 from mklbench.kernels.continuous import Family
 from mklbench.optim.problem import Problem
@@ -37,6 +36,7 @@ from mklbench.validation import (
     check_count,
     check_flag,
     check_positive,
+    check_positive_or_choice,
     check_tolerance,
 )
 
@@ -169,16 +169,8 @@ def solve(
     check_flag("shun_identity", shun_identity)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     check_positive("width", width)
-    if isinstance(start, str):
-        check_choice("start", start, _STARTS)
-    else:
-        check_positive("start", start)
-    if initial_rate != "auto":
-        if isinstance(initial_rate, str):
-            raise InputError(
-                f"initial_rate={initial_rate} is not accepted: it must be auto or a number > 0."
-            )
-        check_positive("initial_rate", initial_rate)
+    check_positive_or_choice("start", start, _STARTS)
+    check_positive_or_choice("initial_rate", initial_rate, ("auto",))
     family = check_family("qnpkl", family)
     weights = _start(family, start) * width
     descent = _Descent(

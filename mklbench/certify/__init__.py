@@ -22,19 +22,7 @@ from mklbench.certify.weights import (
 )
 
 __all__ = [
-    "Bounds",
-    "Hinge",
-    "Logistic",
-    "Loss",
-    "OneClass",
-    "PrimalDualPoint",
-    "Squares",
-    "Tube",
-    "alignment_bounds",
-    "bounds",
-    "frank_wolfe_bounds",
-    "hinge_loss",
-    "kkt_residual",
-    "ratio_bounds",
-    "semidefinite_alignment_bounds",
-]
+    "Bounds", "Hinge", "Logistic", "Loss", "OneClass", "PrimalDualPoint", "Squares", "Tube",
+    "alignment_bounds", "bounds", "frank_wolfe_bounds", "hinge_loss", "kkt_residual",
+    "ratio_bounds", "semidefinite_alignment_bounds",
+]  # fmt: skip

@@ -9,26 +9,6 @@ May import `errors` and `validation`; it is imported by `optim`, `algorithms` an
 from __future__ import annotations
 
 from mklbench.libsvm.binding import Machine, SVMSolution
-from mklbench.libsvm.options import (
-    ClassWeight,
-    check_box,
-    check_tol,
-    check_tol_of_classes,
-    class_factors,
-    upper_bounds,
-)
 from mklbench.libsvm.problems import SVM, SVR, OneClassSVM
 
-__all__ = [
-    "SVM",
-    "SVR",
-    "ClassWeight",
-    "Machine",
-    "OneClassSVM",
-    "SVMSolution",
-    "check_box",
-    "check_tol",
-    "check_tol_of_classes",
-    "class_factors",
-    "upper_bounds",
-]
+__all__ = ["SVM", "SVR", "Machine", "OneClassSVM", "SVMSolution"]

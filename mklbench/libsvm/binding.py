@@ -39,8 +39,6 @@ CACHE_MEGABYTES = 200.0
 # those in double it may be this many times its tolerance, or, for what single precision cannot
 # tell, this share of the largest target.
 _ROUNDING, _SINGLE_PRECISION = 2.0, 1e-3
-# Rows of a Gram matrix of which a copy is held.
-_ROWS = 512
 # LIBSVM keeps kernel values in single precision.
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -218,11 +216,8 @@ class Machine(ABC):
         enough = _ROUNDING * self.tol
         if self.violation(outputs, dual_coef) <= enough:
             return False
-        rounded = np.empty_like(outputs)
-        for first in range(0, len(rounded), _ROWS):
-            rows = slice(first, first + _ROWS)
-            as_libsvm_has_it = self.gram[rows].astype(np.float32).astype(np.float64)
-            rounded[rows] = as_libsvm_has_it @ dual_coef
+        # Row by row, as a copy of the Gram matrix would take its memory.
+        rounded = np.array([row.astype(np.float32) @ dual_coef for row in self.gram])
         return self.violation(rounded, dual_coef) > enough
 
     def violation(self, outputs: NDArray[np.float64], dual_coef: NDArray[np.float64]) -> float:

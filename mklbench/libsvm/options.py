@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.validation import check_positive, check_sample_weight
+from mklbench.validation import check_number, check_positive, check_sample_weight
 
 # Beyond, squares of alpha overflow, and no arithmetic has the digits.
 _LARGEST_C, SMALLEST_TOL = 1e100, 1e-12
@@ -90,29 +91,17 @@ def upper_bounds(
 
 def check_box(name: str, value: float) -> float:
     """Return a bound on alpha as a float if it is a number > 0 that LIBSVM can do."""
-    if check_positive(name, value) > _LARGEST_C:
-        raise InputError(
-            f"{name}={value:g} is not accepted: LIBSVM's sums overflow, take at most "
-            f"{_LARGEST_C:g}."
-        )
-    return float(value)
+    kind = f"at most {_LARGEST_C:g}, beyond which LIBSVM's sums overflow"
+    return check_number(name, check_positive(name, value), 0.0, _LARGEST_C, kind)
 
 
 def check_tol(value: float) -> float:
     """Return LIBSVM's stopping tolerance as a float if it is a number > 0 that it can do."""
-    if check_positive("svm_tol", value) < SMALLEST_TOL:
-        raise InputError(
-            f"svm_tol={value:g} is not accepted: LIBSVM keeps kernel values in single precision, "
-            f"take at least {SMALLEST_TOL:g}."
-        )
-    return float(value)
+    kind = f"at least {SMALLEST_TOL:g}, as LIBSVM keeps kernel values in single precision"
+    return check_number("svm_tol", check_positive("svm_tol", value), SMALLEST_TOL, math.inf, kind)
 
 
 def check_tol_of_classes(value: float) -> float:
     """Return LIBSVM's stopping tolerance as a float if the optimum for labels can meet it."""
-    if check_tol(value) > _LARGEST_TOL:
-        raise InputError(
-            f"svm_tol={value:g} is not accepted: no weights at all would pass for an optimum, "
-            f"take at most {_LARGEST_TOL:g}."
-        )
-    return float(value)
+    kind = f"at most {_LARGEST_TOL:g}, as no weights at all would else pass for an optimum"
+    return check_number("svm_tol", check_tol(value), 0.0, _LARGEST_TOL, kind)

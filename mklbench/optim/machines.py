@@ -16,7 +16,8 @@ from mklbench.certify import Loss, Squares, Tube
 from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.libsvm import SVM, SVR, check_box, check_tol
+from mklbench.libsvm import SVM, SVR
+from mklbench.libsvm.options import check_box, check_tol
 from mklbench.optim.problem import Problem
 from mklbench.optim.ridge import coefficients, hadamard_power, ridges
 from mklbench.optim.svm_value import bounds_alone, check_bank, check_samples, fixed_weights

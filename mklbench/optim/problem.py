@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.certify import Hinge
-from mklbench.libsvm import SVM, check_box, check_tol_of_classes, class_factors, upper_bounds
+from mklbench.libsvm import SVM
+from mklbench.libsvm.options import check_box, check_tol_of_classes, class_factors, upper_bounds
 from mklbench.validation import check_labels, check_sample_weight
 
 Array = NDArray[np.float64]
