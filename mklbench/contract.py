@@ -41,12 +41,12 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, get_type_hints
+from functools import cache, wraps
+from typing import Any, TypeVar, cast, get_type_hints
 
 import numpy as np
 
-from mklbench.errors import InputError, KindError
+from mklbench.errors import InputError, KindError, warn
 from mklbench.kernels.base import Bank, KernelOperator
 from mklbench.kernels.continuous import Family
 from mklbench.kernels.contract import unbound
@@ -54,6 +54,7 @@ from mklbench.solution import Solution
 
 Solver = Callable[..., Solution]
 Parameters = dict[str, inspect.Parameter]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 # Options of IKL by their names up to 0.2.0, which the keys of results keep.
 FORMER_NAMES = {
@@ -127,6 +128,20 @@ def algorithm_of(solve: Callable[..., Any]) -> Algorithm:
         If its module declares what cannot be, or `solve` is not called with an operator and y.
     """
     return _read(unbound(solve)[0])
+
+
+def takes_former_names(function: _Function) -> _Function:
+    """Let a function take the options of IKL by their former names, with a DeprecationWarning."""
+
+    @wraps(function)
+    def called(*args: Any, **options: Any) -> Any:
+        for former in FORMER_NAMES.keys() & options.keys():
+            name = FORMER_NAMES[former]
+            warn(f"{former} is called {name} now: write {name}=.", DeprecationWarning)
+            options[name] = options.pop(former)
+        return function(*args, **options)
+
+    return cast(_Function, called)
 
 
 def check_options(solve: Callable[..., Any]) -> None:

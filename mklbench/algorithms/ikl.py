@@ -44,6 +44,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import iterations
 from mklbench.algorithms import mkl, simplemkl
+from mklbench.contract import takes_former_names
 from mklbench.iterations import History
 from mklbench.kernels import Bank, KernelOperator
 from mklbench.optim.kernel_columns import BankColumns, Columns, FamilyColumns, MasterSolver
@@ -91,6 +92,7 @@ _MASTERS: dict[str, Callable[..., Solution]] = {
 }
 
 
+@takes_former_names
 def solve(
     kernels: KernelOperator,
     y: ArrayLike,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from mklbench import grids, multiclass
+from mklbench.contract import takes_former_names
 from mklbench.errors import InputError
 from mklbench.estimators.base import estimator
 from mklbench.estimators.learners import KernelLearner
@@ -242,6 +243,9 @@ class IKL(KernelLearner):
         """
         gaps = [s.family_gap for s in self.solutions_ if s.family_gap is not None]
         return one_or_all(gaps) if gaps else None
+
+
+IKL.__init__ = takes_former_names(IKL.__init__)  # type: ignore[method-assign]
 
 
 @estimator

@@ -364,3 +364,14 @@ class TestEstimator:
         with pytest.warns(UserWarning, match=r"gap of up to 1\.2e\+00: raise max_iter or tol"):
             model = mklbench.IKL(C=5.0, max_iter=1).fit(X, y)
         assert model.gap_ < 1e-3
+
+
+def test_the_former_names_of_options_are_taken_with_a_warning() -> None:
+    X, y = random_problem(30)
+    with pytest.warns(DeprecationWarning, match="explore is called n_global_ascents now"):
+        solution = ikl.solve(products(X), y, tol=0.1, samples=0, explore=0)  # type: ignore[call-arg]
+    assert solution.family_gap is None
+    with pytest.warns(DeprecationWarning, match="slide is called n_joint_steps now"):
+        model = mklbench.IKL(slide=3)
+    assert model.get_params()["n_joint_steps"] == 3
+    assert "slide" not in model.get_params()
