@@ -10,6 +10,8 @@ Beside `solve` the module may say
   their default they are no part of what identifies one, so that the records keep their names. Where
   the default is not what the records were made with, it is a mapping, from the names to the values
   that mean it: at that value, and no other, an option is no part of what identifies a result.
+- ``FORMER_OPTIONS``, a mapping from the names of options that are gone to the values that recorded
+  results were made with: these are part of what identifies a result still.
 - ``REGRESSION = True``: it takes real targets as well as labels -1 and +1.
 - ``EXACT = True``: it solves exactly the problem of SimpleMKL, kernel weights on the simplex with
   the hinge loss. Its ``solve(bank, y, C, tol=..., max_iter=...)`` takes `tol`, the relative duality
@@ -82,7 +84,7 @@ class Algorithm:
         `Bank`, `Family` or, for either, `KernelOperator`.
     options : tuple of str
         Names of its parameters after the operator and y.
-    version, regression, exact, signed, convex, is_svm, options_first, path_option,
+    version, former_options, regression, exact, signed, convex, is_svm, options_first, path_option,
     solve_path, matrices, combines_once
         As above; `exact` and the path are those of the module's `solve` alone.
     takes_start : bool
@@ -97,6 +99,7 @@ class Algorithm:
     takes_start: bool
     version: int = 1
     new_options: Mapping[str, Any] = field(default_factory=dict)
+    former_options: Mapping[str, Any] = field(default_factory=dict)
     regression: bool = False
     exact: bool = False
     signed: bool = False
@@ -170,10 +173,10 @@ def check_options(solve: Callable[..., Any]) -> None:
 
 # What a module may declare, and of which types.
 _KINDS: Mapping[str, tuple[Any, ...]] = {
-    "VERSION": (int,), "NEW_OPTIONS": (tuple, list, Mapping), "REGRESSION": (bool,),
-    "EXACT": (bool,), "SIGNED": (bool,), "CONVEX": (bool,), "IS_SVM": (bool,),
-    "OPTIONS_FIRST": (bool,), "PATH_OPTION": (str,), "MATRICES": (float, int),
-    "COMBINES_ONCE": (bool,), "solve_path": (Callable,),
+    "VERSION": (int,), "NEW_OPTIONS": (tuple, list, Mapping), "FORMER_OPTIONS": (Mapping,),
+    "REGRESSION": (bool,), "EXACT": (bool,), "SIGNED": (bool,), "CONVEX": (bool,),
+    "IS_SVM": (bool,), "OPTIONS_FIRST": (bool,), "PATH_OPTION": (str,),
+    "MATRICES": (float, int), "COMBINES_ONCE": (bool,), "solve_path": (Callable,),
 }  # fmt: skip
 # Those that hold for `solve` alone; the others hold for every function of a module.
 _OF_SOLVE = ("EXACT", "PATH_OPTION", "solve_path")

@@ -50,8 +50,6 @@ WRONG: dict[str, Any] = {
     "line_search_tol": -1.0,
     "variant": "x",
     "initial_rate": -1.0,
-    "initial_step": 0.0,
-    "smallest_step": 0.0,
     "shun_identity": "x",
     "iterations": -1,
     "width": 0.0,
@@ -61,8 +59,6 @@ WRONG: dict[str, Any] = {
     "degree": 0,
     "radius": -1.0,
     "norm": 3,
-    "step": "x",
-    "eta": -1.0,
 }
 
 

@@ -28,7 +28,8 @@ overlap, and the machine is an SVM with C on the combination.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -127,24 +128,28 @@ def solve(
 solve_path = path_of(solve, PATH_OPTION)
 
 
-@dataclass(frozen=True)
-class _Point:
-    """A point mu (M,) of the problem at one theta: G, its gradient (M,), and the gap."""
+class _Point(NamedTuple):
+    """A point of the problem at one theta.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (M,)
+        mu.
+    value : float
+        G at the closest points that were found, not below that of mu.
+    gradient : ndarray of shape (M,)
+        Of G.
+    objective : float
+        What G is known to be at least.
+    gap : float
+        Between that and what any step promises, relative.
+    """
 
     weights: Array
     value: float
     gradient: Array
-    bounds: Bounds
-
-    @property
-    def gap(self) -> float:
-        """That between what G is known to be and what any step promises."""
-        return self.bounds.relative_gap
-
-    @property
-    def objective(self) -> float:
-        """What G is known to be at least."""
-        return -self.bounds.upper
+    objective: float
+    gap: float
 
 
 class _Ascent:
@@ -187,8 +192,8 @@ class _Ascent:
             value, gradient = closest.bounds.upper + likeness, margins + theta * products
             # No mu has a D above the plane of these closest points.
             plane = certify.frank_wolfe_bounds(-value, mu, -gradient, Simplex())
-            bounds = Bounds(-(closest.bounds.lower + likeness), plane.lower)
-            return _Point(mu, value, gradient, bounds)
+            least = closest.bounds.lower + likeness
+            return _Point(mu, value, gradient, least, Bounds(-least, plane.lower).relative_gap)
 
         own, calls = at(self.theta), self.hulls.calls
         iterations.note(self.history, mu, objective=own.objective, gap=own.gap, n_svm_calls=calls)

@@ -37,23 +37,21 @@ from mklbench.optim.svm_value import check_bank, fixed_weights
 from mklbench.penalties.norm_ball import NormBall
 from mklbench.solution import Solution
 from mklbench.validation import (
-    check_choice,
     check_count,
     check_not_negative,
-    check_positive,
     check_targets,
     check_tolerance,
     real_array,
 )
 
 VERSION = 1
+FORMER_OPTIONS = {"step": "line_search", "eta": 1.0}
 REGRESSION = True
 # Held at once (`mklbench.optim.fit_memory`): S of a point and of the next, and its power or W.
 MATRICES = 2.5
 
 Array = NDArray[np.float64]
 
-_STEPS = ("line_search", "fixed")
 # Sufficient decrease along the projected gradient, and how the step changes without and with it.
 _ARMIJO = 1e-4
 _SHRINK = 0.5
@@ -71,8 +69,6 @@ def solve(
     radius: float = 1.0,
     norm: int = 2,
     mu0: float | ArrayLike = 1.0,
-    step: str = "line_search",
-    eta: float = 1.0,
     tol: float = 1e-4,
     max_iter: int = 1000,
     sample_weight: ArrayLike | None = None,
@@ -95,15 +91,8 @@ def solve(
         1 or 2, of the ball M.
     mu0 : float or array_like of shape (M,), default=1.0
         Its centre mu_0 >= 0, or one number for all kernels.
-    step : str, default="line_search"
-        "line_search" for projected gradient descent, with steps of Barzilai and Borwein made
-        smaller until F decreases; "fixed" for Algorithm 1 as printed, which scales mu - mu_0 to the
-        length `radius` after each step. With norm 1, where points so scaled are not those that are
-        nearest, that step ends in a projection as well.
-    eta : float, default=1.0
-        The size of the fixed steps.
     tol : float, default=0.0001
-        Stop at this certified gap; with fixed steps where ||mu' - mu|| < tol.
+        Stop at this certified gap.
     max_iter : int, default=1000
         Maximum number of steps.
     sample_weight : array_like of shape (n,) or None, default=None
@@ -126,8 +115,6 @@ def solve(
         raise InputError(f"norm={norm!r} is not accepted: it must be 1 or 2.")
     check_not_negative("radius", radius)
     check_count("degree", degree)
-    check_choice("step", step, _STEPS)
-    check_positive("eta", eta)
     tol = check_tolerance("tol", tol)
     check_count("max_iter", max_iter)
     centre, targets = real_array("mu0", mu0), check_targets(y)
@@ -135,11 +122,7 @@ def solve(
     bank = check_bank("nkrr", bank, len(targets))
     ball = NormBall(fixed_weights(bank, centre, "mu0"), radius, norm)
     problem = _RidgeProblem(bank, targets, each, degree, ball)
-    if step == "fixed":
-        point, history, converged = _fixed_steps(problem, eta, tol, max_iter)
-    else:
-        point, history = _line_search(problem, tol, max_iter)
-        converged = point.gap <= tol
+    point, history = _descend(problem, tol, max_iter)
     return Solution(
         weights=point.weights,
         dual_coef=point.alpha,
@@ -148,7 +131,7 @@ def solve(
         gap=point.gap,
         n_svm_calls=0,
         n_iter=len(history) - 1,
-        converged=converged,
+        converged=point.gap <= tol,
         history=history,
         degree=degree,
     )
@@ -169,11 +152,6 @@ class _RidgeProblem:
         K = hadamard_power(S, self.degree)
         alpha = coefficients(K, self.y, self.lam, overwrite=K is not S)
         return _Evaluation(self, weights, S, alpha, float(alpha @ self.y))
-
-    def note(self, history: History, point: _Evaluation) -> None:
-        """Note an iterate in the history."""
-        objective, gap = point.objective, point.gap
-        iterations.note(history, point.weights, objective=objective, gap=gap, n_svm_calls=0.0)
 
 
 @dataclass(frozen=True)
@@ -210,24 +188,29 @@ class _Evaluation:
         return bounds.relative_gap
 
 
-def _line_search(problem: _RidgeProblem, tol: float, max_iter: int) -> tuple[_Evaluation, History]:
-    """Descend until the gap is at most `tol`, or no step decreases F."""
+def _descend(problem: _RidgeProblem, tol: float, max_iter: int) -> tuple[_Evaluation, History]:
+    """Descend until the gap is at most `tol`, or no step decreases F.
+
+    The steps are those of projected gradients, of the size of Barzilai and Borwein made smaller
+    until F decreases. Algorithm 1 as printed has fixed steps, which need a size for each problem.
+    """
     point = problem(problem.ball.even())
     history = iterations.begin()
-    problem.note(history, point)
     length = float(np.linalg.norm(point.gradient))
     size = first_size = problem.ball.radius / length if length > 0 else 1.0
-    while point.gap > tol and len(history) <= max_iter:
+    while True:
+        objective, gap = point.objective, point.gap
+        iterations.note(history, point.weights, objective=objective, gap=gap, n_svm_calls=0.0)
+        if gap <= tol or len(history) > max_iter:
+            return point, history
         following, size = _step(problem, point, size, _SMALLEST_STEP * first_size)
         if following is point:
-            break
+            return point, history
         # Barzilai & Borwein: the inverse curvature of F along the step, where that is positive.
         moved = following.weights - point.weights
         curvature = float(moved @ (following.gradient - point.gradient))
         size = float(moved @ moved) / curvature if curvature > 0 else _GROWTH * size
         point = following
-        problem.note(history, point)
-    return point, history
 
 
 def _step(
@@ -242,21 +225,3 @@ def _step(
             return trial, size
         size *= _SHRINK
     return point, size
-
-
-def _fixed_steps(
-    problem: _RidgeProblem, eta: float, tol: float, max_iter: int
-) -> tuple[_Evaluation, History, bool]:
-    """Algorithm 1; return the last point, the history and whether the weights have settled."""
-    ball = problem.ball
-    point = problem(ball.even())
-    history = iterations.begin()
-    problem.note(history, point)
-    change = np.inf
-    while change >= tol and len(history) <= max_iter:
-        weights = np.maximum(0.0, point.weights - eta * point.gradient)
-        weights = ball.on_boundary(weights) if ball.norm == 2 else ball.project(weights)
-        change = float(np.linalg.norm(weights - point.weights))
-        point = problem(weights)
-        problem.note(history, point)
-    return point, history, change < tol

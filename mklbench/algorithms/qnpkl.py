@@ -43,6 +43,7 @@ from mklbench.validation import (
 VERSION = 2
 CONVEX = False
 NEW_OPTIONS = ("max_evals",)
+FORMER_OPTIONS = {"initial_step": 1.0, "smallest_step": 1e-7}
 # Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a point, the next and its gradient.
 MATRICES = 5.0
 # `solve_path` solves for several values of this option at the price of one.
@@ -60,6 +61,9 @@ PRINTED: Mapping[str, Any] = {
 
 _STARTS = ("median", "uniform")
 _VARIANTS = ("paper", "jkernelmachines")
+# delta_0, the first step size along a direction, which is divided by 10 on failure, and the size
+# below which steps have failed.
+_FIRST_STEP, _SMALLEST_STEP = 1.0, 1e-7
 # SVMs of one solve. With a box that does not bind, J goes on falling by its rounding.
 _MAX_EVALS = 40_000
 # The authors' library sets smaller parameters to zero, and keeps curvatures above it. It starts
@@ -84,8 +88,6 @@ def solve(
     variant: str = "paper",
     tol: float = 1e-2,
     initial_rate: float | str = "auto",
-    initial_step: float = 1.0,
-    smallest_step: float = 1e-7,
     shun_identity: bool = True,
     max_iter: int = 1000,
     max_evals: int | None = None,
@@ -127,10 +129,6 @@ def solve(
         b_1, the first value of B. "auto" moves the parameter with the steepest slope by
         the mean of gamma, mean(gamma) / max |dJ/dgamma|: then nothing depends on the scale of the
         features.
-    initial_step : float, default=1.0
-        delta_0, the first step size along a direction; it is divided by 10 on failure.
-    smallest_step : float, default=1e-07
-        Steps below this size have failed.
     shun_identity : bool, default=True
         Whether a step towards K = I, a minimum of J that predicts the larger class, is
         shortened for as long as J is lower nearer to where it comes from.
@@ -162,8 +160,6 @@ def solve(
         check_count("iterations", iterations, 0)
     check_choice("variant", variant, _VARIANTS)
     tol = check_tolerance("tol", tol)
-    check_positive("initial_step", initial_step)
-    check_positive("smallest_step", smallest_step)
     check_count("max_iter", max_iter)
     most = _MAX_EVALS if max_evals is None else check_count("max_evals", max_evals)
     check_flag("shun_identity", shun_identity)
@@ -176,8 +172,6 @@ def solve(
     descent = _Descent(
         Objective(family, problem),
         variant == "paper",
-        initial_step,
-        smallest_step,
         shun_identity,
         most,
         unit=1.0 if start == "uniform" else float(weights.sum()),
@@ -206,7 +200,7 @@ class _Descent:
         J, one SVM a call.
     one_success : bool
         Whether an iteration ends with its first successful step.
-    initial_step, smallest_step, shun_identity : float or bool
+    shun_identity : bool
         As in `solve`.
     most : int
         The limit on the SVMs.
@@ -220,8 +214,6 @@ class _Descent:
 
     objective: Objective
     one_success: bool
-    initial_step: float
-    smallest_step: float
     shun_identity: bool
     most: int
     unit: float
@@ -260,8 +252,8 @@ class _Descent:
         the same direction. Where none succeeds the paper keeps the last trial, whose step is below
         epsilon; keeping the better point changes gamma by less than that.
         """
-        best, size = start, self.initial_step
-        while size > self.smallest_step and not self.is_exhausted:
+        best, size = start, _FIRST_STEP
+        while size > _SMALLEST_STEP and not self.is_exhausted:
             moved = best.weights - size * rate * start.gradient
             trial = self.objective(np.where(moved < _NEGLIGIBLE * self.unit, 0.0, moved))
             if not self.succeeds(trial, best):

@@ -12,11 +12,11 @@ from sklearn.utils.validation import column_or_1d
 
 from mklbench.displays.shared import (
     LINE,
-    axes_or_new,
     chosen_kernels,
     fitted_model,
     n_lines,
-    transformed,
+    panels_or_new,
+    taken_apart,
     wrapped,
 )
 from mklbench.kernels.gram_matrices import PackedTriangles, centre
@@ -102,7 +102,10 @@ class AlignmentDisplay:
         model = fitted_model(estimator)
         targets = column_or_1d(y)
         by_class = hasattr(model, "classes_") or targets.dtype.kind not in "iuf"
-        chosen = chosen_kernels(model, transformed(estimator, X), y, kernels, top_k)
+        samples: Any = X
+        for step in taken_apart(estimator)[0]:
+            samples = step.transform(samples)
+        chosen = chosen_kernels(model, samples, y, kernels, top_k)
         target = _target(targets, by_class)
         grams = [*chosen.values(), lambda: target]
         return cls([*chosen, "target"], _alignments(grams, len(target))).plot(ax=ax)
@@ -122,7 +125,7 @@ class AlignmentDisplay:
         """
         n = len(self.names)
         side = min(max(0.36 * n, 2.4), 16.0)
-        self.ax_ = axes_or_new(ax, side + 4.2, side + 0.9)
+        (self.ax_,) = panels_or_new(ax, 1, side + 4.2, side + 0.9)
         self.figure_ = self.ax_.get_figure()
         lowest = min(0.0, float(self.alignments.min()))
         image = self.ax_.imshow(self.alignments, vmin=lowest, vmax=1.0, aspect="auto")

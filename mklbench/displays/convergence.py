@@ -106,7 +106,7 @@ class ConvergenceDisplay:
             The display itself.
         """
         panels = [name for name in _PANELS if all(name in each[0] for each in self.histories)]
-        self.axes_ = panels_or_new(ax, len(panels))
+        self.axes_ = panels_or_new(ax, len(panels), 7.0, 1.0 + 2.3 * len(panels))
         panels = panels[: len(self.axes_)]
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.get_figure()

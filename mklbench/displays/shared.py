@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError
 from mklbench.estimators.base import KernelEstimator
 from mklbench.kernels import Bank, KernelOperator
 from mklbench.solution import Solution
-from mklbench.validation import check_count
+from mklbench.validation import check_choice, check_count, check_indices
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,53 +33,43 @@ LINE = 0.21
 _WIDTH = 44
 
 
-def fitted_model(estimator: Any) -> KernelEstimator:
-    """Return the fitted model of an estimator, or that a pipeline or a search ends in.
+def taken_apart(estimator: Any) -> tuple[list[Any], KernelEstimator]:
+    """Return the steps of a pipeline before its model, and the model; of a search what it found.
 
     Parameters
     ----------
     estimator : estimator
-        A fitted estimator of mklbench; or a fitted `Pipeline` that ends in one, or a fitted search
-        over either.
+        An estimator of mklbench; or a `Pipeline` that ends in one, or a fitted search over either.
 
     Raises
     ------
     InputError
         If it has no kernels.
+    """
+    steps: list[Any] = []
+    model = getattr(estimator, "best_estimator_", estimator)
+    while isinstance(model, Pipeline):
+        *before, (_, model) = model.steps
+        steps += [step for _, step in before if step is not None and step != "passthrough"]
+    if not isinstance(model, KernelEstimator):
+        raise InputError(
+            f"estimator={type(model).__name__} has no kernels to show: give an estimator of "
+            "mklbench, or a pipeline or a fitted search that ends in one."
+        )
+    return steps, model
+
+
+def fitted_model(estimator: Any) -> KernelEstimator:
+    """Return the model of an estimator, a pipeline or a search, which has been fitted.
+
+    Raises
+    ------
     NotFittedError
         If it has not been fitted.
     """
-    model = _last(_found(estimator, must_be_fitted=True))
+    model = taken_apart(estimator)[1]
     check_is_fitted(model)
     return model
-
-
-def transformed(estimator: Any, X: Any) -> Any:
-    """Return samples as the model in a fitted pipeline or search takes them."""
-    for step in _steps_before(_found(estimator, must_be_fitted=True)):
-        X = step.transform(X)
-    return X
-
-
-def model_and_samples(estimator: Any, X: Any, y: ArrayLike) -> tuple[KernelEstimator, Any]:
-    """Return a model to be fitted, unfitted, and the samples that it is to be fitted to.
-
-    The steps before it in a pipeline are fitted to them.
-
-    Parameters
-    ----------
-    estimator : estimator
-        As for `fitted_model`, but that only a search needs to be fitted.
-    X : array_like of shape (n, d)
-        Training samples.
-    y : array_like of shape (n,)
-        Their targets.
-    """
-    found = _found(estimator, must_be_fitted=False)
-    model = clone(_last(found))
-    for step in _steps_before(found):
-        X = clone(step).fit_transform(X, y)
-    return model, X
 
 
 def chosen_kernels(
@@ -146,73 +136,23 @@ def _learned(operator: KernelOperator, solutions: Sequence[Solution]) -> Array:
 def _number(kernel: str | int, names: list[str]) -> int:
     """Return the number of a kernel that is given by its name or its number."""
     if isinstance(kernel, str):
-        if kernel not in names:
-            raise unknown("kernels", kernel, names)
-        return names.index(kernel)
-    if not 0 <= kernel < len(names):
-        raise InputError(
-            f"kernels has {kernel!r}, but there are {len(names)} kernels: give names, or numbers "
-            f"from 0 to {len(names) - 1}."
-        )
-    return kernel
+        return names.index(check_choice("kernels", kernel, names))
+    return int(check_indices("kernels", [kernel], len(names), "kernel")[0])
 
 
-def _found(estimator: Any, must_be_fitted: bool) -> Any:
-    """Return what a search has found, or `estimator` itself."""
-    is_search = hasattr(estimator, "estimator") and hasattr(estimator, "best_estimator_")
-    if is_search:
-        return estimator.best_estimator_
-    if must_be_fitted or hasattr(estimator, "estimator"):
-        if not hasattr(estimator, "fit"):
-            raise _no_model(estimator)
-        check_is_fitted(estimator)
-    return estimator
+def panels_or_new(
+    ax: Axes | Sequence[Axes] | None, n_panels: int, width: float, height: float
+) -> Any:
+    """Return axes (n_panels,): no more than are given, or new ones above each other.
 
-
-def _last(estimator: Any) -> KernelEstimator:
-    model = estimator
-    while hasattr(model, "steps"):
-        model = model.steps[-1][1]
-    if not isinstance(model, KernelEstimator):
-        raise _no_model(estimator)
-    return model
-
-
-def _steps_before(estimator: Any) -> list[Any]:
-    """Return the transformers before the last step of a pipeline, in its order."""
-    steps = []
-    while hasattr(estimator, "steps"):
-        *before, (_, estimator) = estimator.steps
-        steps += [step for _, step in before if step is not None and step != "passthrough"]
-    return steps
-
-
-def _no_model(estimator: Any) -> InputError:
-    return InputError(
-        f"estimator={type(estimator).__name__} has no kernels to show: give an estimator of "
-        "mklbench, or a pipeline or a search that ends in one."
-    )
-
-
-def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return the axes given, or those of a new figure of this size in inches."""
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot
-
-    _, new = pyplot.subplots(figsize=(width, height), layout="constrained")
-    return new
-
-
-def panels_or_new(ax: Axes | Sequence[Axes] | None, n_panels: int) -> Any:
-    """Return axes (n_panels,): no more than are given, or new ones above each other."""
+    A new figure has this size in inches.
+    """
     if ax is not None:
         return np.ravel(np.asarray(ax, dtype=object))[:n_panels]
     from matplotlib import pyplot
 
-    size = (7.0, 1.0 + 2.3 * n_panels)
     _, panels = pyplot.subplots(
-        n_panels, sharex=True, squeeze=False, figsize=size, layout="constrained"
+        n_panels, sharex=True, squeeze=False, figsize=(width, height), layout="constrained"
     )
     return panels[:, 0]
 

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from mklbench.displays.shared import (
     LINE,
-    axes_or_new,
     colours,
     fitted_model,
     listed,
-    model_and_samples,
     n_lines,
     n_shown,
+    panels_or_new,
+    taken_apart,
     wrapped,
 )
 from mklbench.errors import InputError
@@ -126,7 +127,7 @@ class WeightsDisplay:
         chosen = np.argsort(-sizes, kind="stable")[:n_bars]
         labels = [wrapped(self.names[m]) for m in chosen]
         lines = n_bars * n_lines(labels)
-        self.ax_ = axes_or_new(ax, 7.5, _MARGINS + LINE * max(lines, 4))
+        (self.ax_,) = panels_or_new(ax, 1, 7.5, _MARGINS + LINE * max(lines, 4))
         self.figure_ = self.ax_.get_figure()
         shown = pd.DataFrame(self.weights[:, chosen].T, columns=listed(self.classes, n_classes))
         if n_classes > _MOST_CLASSES:
@@ -236,7 +237,10 @@ class PathDisplay:
             If the estimator has no C or no bank of kernels, or an argument is out of range.
         """
         path = check_path(C)
-        model, samples = model_and_samples(estimator, X, y)
+        steps, given = taken_apart(estimator)
+        model, samples = clone(given), X
+        for step in steps:
+            samples = clone(step).fit_transform(samples, y)
         parameters = model.get_params(deep=False)
         if "C" not in parameters:
             raise InputError(
@@ -281,7 +285,7 @@ class PathDisplay:
         order = np.argsort(-sizes, kind="stable")
         used = order[sizes[order] > 0]
         named, others = np.split(used, [n_shown(top_k, len(used)) if len(used) else 0])
-        self.ax_ = axes_or_new(ax, 8.5, max(4.0, 0.9 + 0.24 * len(named)))
+        (self.ax_,) = panels_or_new(ax, 1, 8.5, max(4.0, 0.9 + 0.24 * len(named)))
         self.figure_ = self.ax_.get_figure()
         for m in others:
             self.ax_.plot(self.C, weights[:, m], color="0.75", linewidth=0.8, zorder=1)

@@ -33,7 +33,6 @@ from mklbench.contract import check_options
 from mklbench.errors import InputError, warn
 from mklbench.estimators.checks import (
     check_column_names,
-    check_constraints,
     check_none_missing,
     check_same_rows,
 )
@@ -206,8 +205,8 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
     }
 
     def _validate_params(self) -> None:
-        """Raise an InputError for a parameter that cannot be accepted, before any work is done."""
-        check_constraints(self.get_params(deep=False), self._parameter_constraints)
+        """Raise a ValueError for a parameter that cannot be accepted, before any work is done."""
+        super()._validate_params()
         check_options(self._solver())
 
     def _validated(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> TrainingSet:

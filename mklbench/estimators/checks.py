@@ -1,43 +1,20 @@
-"""What an estimator checks before any work: parameters, class labels, order of samples."""
+"""What an estimator checks before any work: class labels, names and order of samples."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import make_constraint
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from mklbench.errors import InputError
 from mklbench.kernels import GramStack, Views
 from mklbench.kernels.samples import Names, difference, first_named, is_dict, names_of_rows
 
-# What scikit-learn's `_parameter_constraints` maps a parameter to.
-Constraints = Mapping[str, Sequence[Any]]
-
 # Numbers of which there are more than this, as many of them occurring once, look like real targets.
 _MANY_CLASSES, _OCCURRING_ONCE = 20, 0.25
-
-
-def check_constraints(parameters: Mapping[str, Any], constraints: Constraints) -> None:
-    """Raise an InputError for a parameter that meets none of its constraints.
-
-    Parameters
-    ----------
-    parameters : mapping of str to object
-        Values by name.
-    constraints : Constraints
-        As scikit-learn's `_parameter_constraints`; parameters that it does not name are not looked
-        at.
-    """
-    for name, accepted in constraints.items():
-        each = [make_constraint(constraint) for constraint in accepted]
-        if name in parameters and not any(c.is_satisfied_by(parameters[name]) for c in each):
-            kinds = " or ".join(str(constraint) for constraint in each if not constraint.hidden)
-            raise InputError(f"{name}={parameters[name]!r} is not accepted: it must be {kinds}.")
 
 
 def check_column_names(X: Any) -> None:

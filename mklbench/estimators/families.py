@@ -272,10 +272,6 @@ class QNPKL(EndsEarly):
         Relative decrease of the objective at which to end.
     initial_rate : float or str
         First diagonal entry of the inverse Hessian, or "auto".
-    initial_step : float
-        First step size along a direction.
-    smallest_step : float
-        Steps below this size have failed.
     shun_identity : bool
         Whether steps towards K = I are shortened.
     max_iter : int
@@ -291,8 +287,6 @@ class QNPKL(EndsEarly):
     variant: str = "paper"
     tol: float = 1e-2
     initial_rate: float | str = "auto"
-    initial_step: float = 1.0
-    smallest_step: float = 1e-7
     shun_identity: bool = True
     max_iter: int = 1000
     max_evals: int | None = None

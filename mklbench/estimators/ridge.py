@@ -72,10 +72,6 @@ class _NKRR:
         1 or 2, in which that is measured.
     mu0 : float or array_like of shape (M,)
         Weights >= 0, or one number for all.
-    step : str
-        "line_search" for projected gradient descent, or "fixed" for Algorithm 1 as printed.
-    eta : float
-        The size of the fixed steps.
     tol : float
         Certified gap or KKT residual at which to stop.
     max_iter : int
@@ -90,8 +86,6 @@ class _NKRR:
     radius: float = 1.0
     norm: int = 2
     mu0: float | ArrayLike = 1.0
-    step: str = "line_search"
-    eta: float = 1.0
     tol: float = 1e-4
     max_iter: int = 1000
     verbose: int = 0

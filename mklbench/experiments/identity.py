@@ -66,7 +66,7 @@ def identity_of(
         value = algorithm.default(name) if value is None else value
         if value != old_value:
             identity["algo"][name] = value
-    identity["algo"] = _as_recorded(identity["algo"])
+    identity["algo"] = _as_recorded(identity["algo"]) | dict(algorithm.former_options)
     for option in identity["search"].keys() & {"grid", "fits"}:
         identity["search"][option] = _as_recorded(identity["search"][option])
     for name in new_kernel_options(config.kernel):

@@ -46,14 +46,8 @@ class NormBall(Penalty):
 
     def even(self) -> Array:
         """Return the point of the boundary where all weights exceed those of mu_0 by the same."""
-        return self.on_boundary(self.centre + 1.0)
-
-    def on_boundary(self, weights: Array) -> Array:
-        """Return the point at distance `radius` from mu_0 on the ray from there to `weights`."""
-        distance = self.distance(weights)
-        if distance == 0.0:
-            return self.centre
-        return self.centre + self.radius / distance * (weights - self.centre)
+        moved = self.centre + 1.0
+        return self.centre + self.radius / self.distance(moved) * (moved - self.centre)
 
     def project(self, weights: Array) -> Array:
         """Return the point of M nearest to `weights` (p,) in the Euclidean distance.

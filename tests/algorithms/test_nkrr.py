@@ -154,24 +154,3 @@ class TestSolve:
         history = nkrr.solve(bank, y, LAM, degree=3, radius=5.0, norm=1, tol=1e-7).history
         objectives = [entry["objective"] for entry in history]
         assert all(after <= before for before, after in itertools.pairwise(objectives))
-
-    def test_algorithm_1_with_fixed_steps_ends_where_the_line_search_does(
-        self, problem: tuple
-    ) -> None:
-        bank, _, y = problem
-        for norm in (1, 2):
-            searched = nkrr.solve(bank, y, LAM, norm=norm, tol=1e-7)
-            fixed = nkrr.solve(bank, y, LAM, norm=norm, step="fixed", eta=0.2, tol=1e-6)
-            assert fixed.converged
-            assert_allclose(fixed.objective, searched.objective, rtol=1e-4)
-
-    def test_one_fixed_step_is_the_printed_one(self, problem: tuple) -> None:
-        bank, _, y = problem
-        eta, radius = 0.05, 0.5
-        solution = nkrr.solve(bank, y, LAM, radius=radius, step="fixed", eta=eta, max_iter=1)
-        start = np.full(5, 1.0 + radius / np.sqrt(5))
-        moved = np.maximum(0.0, start - eta * point(bank, y, start, 2).gradient)
-        expected = 1.0 + radius * (moved - 1.0) / np.linalg.norm(moved - 1.0)
-        assert_allclose(solution.weights, expected)
-        assert not solution.converged
-        assert solution.n_iter == 1
