@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 from narrowing import present
 from numpy.typing import NDArray
 from problems import random_problem, random_stack
@@ -152,23 +150,6 @@ def test_of_six_features_of_two_values_all_kernels_can_be_tried() -> None:
     check_with_all_kernels(*of_two_values(0, n=60, d=6), 1.0, "tables")
 
 
-@pytest.mark.slow
-@given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 10.0]), st.sampled_from(sorted(SETTINGS)))
-@settings(max_examples=5, deadline=None)
-def test_of_eight_features_of_two_values_all_kernels_can_be_tried(
-    seed: int, C: float, setting: str
-) -> None:
-    check_with_all_kernels(*of_two_values(seed), C, setting)
-
-
-@pytest.mark.slow
-def test_the_independent_search_is_asked_before_a_master_that_cannot_go_on_ends_all() -> None:
-    """The master has a gap of its own there, and the first search finds no kernel beyond."""
-    X, y = of_two_values(377)
-    solution = ikl.solve(products(X), y, C=1.0, **OF_THE_TABLES)
-    assert solution.converged
-
-
 class TestGaps:
     @pytest.mark.parametrize(
         ("build", "options"),
@@ -209,15 +190,6 @@ def check_equal_samples(seed: int, C: float) -> None:
 
 def test_samples_that_are_equal_with_other_labels() -> None:
     check_equal_samples(4, 1.0)
-
-
-@pytest.mark.slow
-@given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 10.0]))
-@example(9, 1.0)
-@example(11, 1.0)
-@settings(max_examples=10, deadline=None)
-def test_any_samples_that_are_equal_with_other_labels(seed: int, C: float) -> None:
-    check_equal_samples(seed, C)
 
 
 @pytest.fixture
@@ -273,47 +245,6 @@ class TestCertificate:
         assert len(present(alone.thetas)) == 1
         assert len(present(helped.thetas)) > 2
         assert helped.objective < 0.9 * alone.objective
-
-    def test_gap_has_what_a_round_has_found(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Where kernels move the independent search runs at every round."""
-        X, y = random_problem(60)
-        family = products(X)
-        better = present(ikl.solve(family, y, C=5.0).thetas)[:1]
-        poor = [Found(0.0, np.full(4, BOX))]
-        _, order = family.in_own_order()
-
-        def found(self: object, dual_coef: Array, *rest: object) -> list[Found]:
-            K = family.gram(better[0])
-            return [Found(0.5 * float(dual_coef @ K @ dual_coef), better[0, order])]
-
-        monkeypatch.setattr(KernelSearch, "run", lambda *_: poor)
-        monkeypatch.setattr(IndependentSearch, "run", lambda *_: poor)
-        monkeypatch.setattr(IndependentSearch, "run_round", found)
-        solution = ikl.solve(family, y, C=5.0, max_iter=1)
-        assert solution.gap == pytest.approx(gap_with(family, y, 5.0, solution, better), abs=1e-6)
-        assert solution.gap > 1e-3
-
-    @pytest.mark.usefixtures("without_rounds")
-    def test_is_of_the_last_alpha(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What was found at another alpha proves nothing where the iterations end."""
-        generated, global_search = KernelSearch.run, IndependentSearch.run
-        asked: list[Array] = []
-
-        def late(self: KernelSearch, dual_coef: Array, known: Mixture, far: bool) -> list[Found]:
-            nothing = [Found(0.0, np.full(4, BOX))]
-            return generated(self, dual_coef, known, far) if asked else nothing
-
-        def noted(self: IndependentSearch, dual_coef: Array, known: Mixture) -> list[Found]:
-            asked.append(dual_coef)
-            return global_search(self, dual_coef, known)
-
-        monkeypatch.setattr(KernelSearch, "run", late)
-        monkeypatch.setattr(IndependentSearch, "run", noted)
-        X, y = random_problem(60)
-        solution = ikl.solve(products(X), y, C=5.0, max_iter=2, n_global_ascents=5)
-        assert solution.gap > 1e-3
-        assert len(asked) == 2
-        assert np.array_equal(asked[-1], solution.dual_coef)
 
     def test_an_unfinished_gap_has_the_kernels_that_did_not_join(self) -> None:
         """One master closes the gap among its own kernels; what violates must count as well."""

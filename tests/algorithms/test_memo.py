@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from problems import random_problem, random_stack
 
-from mklbench.algorithms import gram, memo, svm
+from mklbench.algorithms import gram, memo
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank
 
@@ -98,15 +98,6 @@ def test_the_scale_of_a_kernel_does_not_matter() -> None:
     here = memo.solve(PrecomputedBank(stack * factors[:, None, None]), y, theta=0.05, tol=1e-4)
     assert_allclose(here.objective, there.objective, rtol=1e-4)
     assert_allclose(here.weights * factors, there.weights, atol=0.01)
-
-
-def test_the_machine_is_an_svm_on_a_kernel_of_mean_diagonal_1() -> None:
-    stack, y = random_stack(n=30)
-    bank = PrecomputedBank(stack)
-    solution = memo.solve(bank, y, 3.0)
-    assert bank.gram(solution.weights).diagonal().mean() == pytest.approx(1.0)
-    alone = svm.solve(bank, y, 3.0, weights=solution.weights)
-    assert_allclose(solution.dual_coef, alone.dual_coef)
 
 
 def test_a_hard_margin_needs_classes_that_are_apart() -> None:

@@ -15,7 +15,6 @@ from problems import random_problem, random_stack
 from mklbench import certify
 from mklbench.algorithms import mkl_svr, svr
 from mklbench.certify import PrimalDualPoint, Tube
-from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
@@ -74,10 +73,6 @@ class TestOptimum:
         """A tube as wide as noise usually is, and C from far below to far above what is chosen."""
         for C in (0.1, 1.0, 10.0, 100.0):
             assert solve(*problem(1), C, 0.3, tol=1e-4).n_svm_calls <= 8
-
-    def test_a_narrow_tube(self) -> None:
-        for epsilon in (1e-12, 1e-5):
-            check_optimal(*problem(2), 100.0, epsilon)
 
     def test_duplicate_rows_with_other_targets(self) -> None:
         stack, y = problem()
@@ -150,32 +145,12 @@ class TestEdges:
         solution = solve(stack, y, C, 0.1)
         assert solution.converged
 
-    def test_targets_whose_squares_are_beyond_numbers(self) -> None:
-        stack, y = problem()
-        with pytest.raises(InputError, match=r"targets may be up to 1e\+50"):
-            solve(stack, 1e200 * y / np.abs(y).max() / 10.0, 10.0, 0.1)
-
-    def test_C_beyond_rounding(self) -> None:
-        """A loss of 1e-16 a target is multiplied by C; how far the gap closes is up to BLAS."""
-        stack, y = problem()
-        solution = solve(stack, y, 1e12, 0.1)
-        assert solution.gap < 0.5
-        best = conic_twins.mkl_svr(stack, y, 1e4, 0.1).value  # no coefficient is at this bound
-        assert solution.objective == pytest.approx(best, rel=1e-3)
-
     def test_kernels_of_zeros_are_left_out(self) -> None:
         stack, y = problem()
         with_zeros = np.concatenate([np.zeros((2, N, N)), stack])
         solution = solve(with_zeros, y, 3.0, 0.1, tol=1e-7)
         assert_array_equal(solution.weights[:2], 0.0)
         assert solution.objective == pytest.approx(solve(stack, y, 3.0, 0.1, tol=1e-7).objective)
-
-    def test_kernels_of_zeros_alone(self) -> None:
-        """Then the best constant has the loss C sum |y - median|, as epsilon is 0."""
-        y = problem()[1]
-        solution = solve(np.zeros((2, N, N)), y, 3.0, 0.0)
-        assert solution.objective == pytest.approx(3.0 * np.abs(y - np.median(y)).sum())
-        assert solution.converged
 
     def test_a_limit_on_the_calls(self) -> None:
         stack, y = problem(1)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from problems import categories, random_problem, random_stack
 
 from mklbench import certify
-from mklbench.algorithms import gram, radius_margin, svm
+from mklbench.algorithms import gram, radius_margin
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank
@@ -199,12 +199,3 @@ def test_gram_needs_classes_that_are_apart() -> None:
         gram.solve(bank, y, lam=0.0)
     assert gram.solve(bank, y).converged
     assert radius_margin.solve(bank, y).converged
-
-
-def test_the_machine_of_gram_is_an_svm_on_a_kernel_of_mean_diagonal_1() -> None:
-    stack, y = random_stack(n=30)
-    bank = PrecomputedBank(stack)
-    solution = gram.solve(bank, y, 3.0)
-    assert bank.gram(solution.weights).diagonal().mean() == pytest.approx(1.0)
-    alone = svm.solve(bank, y, 3.0, weights=solution.weights)
-    assert_allclose(solution.dual_coef, alone.dual_coef)

@@ -22,14 +22,6 @@ class TestOptimum:
         assert solution.converged
         assert_allclose(solution.objective, conic_twins.mkl(stack, y, C).value, rtol=1e-4)
 
-    def test_equals_that_of_a_conic_solver_for_boxes_of_classes(self) -> None:
-        stack, y = random_stack()
-        solution = simplemkl.solve(
-            PrecomputedBank(stack), y, C=3.0, tol=1e-4, class_weight={-1: 0.2}
-        )
-        value = conic_twins.mkl(stack, y, np.where(y > 0, 3.0, 0.6)).value
-        assert_allclose(solution.objective, value, rtol=1e-4)
-
     def test_the_inner_solver_is_made_accurate_enough(self) -> None:
         """From a very inexact SVM the same optimum is reached."""
         stack, y = random_stack()
@@ -53,20 +45,6 @@ class TestSpecialBanks:
         assert solution.converged
         assert solution.weights[2] < 1e-3
         assert_allclose(solution.objective, conic_twins.mkl(stack, y, 10.0).value, rtol=1e-4)
-
-    def test_nothing_but_zero_kernels(self) -> None:
-        """The SVM then has alpha = C on the smaller class and as much on the other."""
-        y = np.array([1.0, 1.0, 1.0, -1.0])
-        solution = simplemkl.solve(PrecomputedBank(np.zeros((2, 4, 4))), y, C=3.0)
-        assert_allclose(solution.objective, 6.0)
-        assert solution.converged
-
-    def test_kernels_on_very_different_scales(self) -> None:
-        stack, y = random_stack()
-        stack = stack * np.array([1.0, 100.0, 0.01, 1.0, 1.0])[:, None, None]
-        solution = simplemkl.solve(PrecomputedBank(stack), y, C=1.0, tol=1e-3)
-        assert solution.converged
-        assert_allclose(solution.objective, conic_twins.mkl(stack, y, 1.0).value, rtol=1e-3)
 
 
 class TestIterations:

@@ -6,9 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from every_kernel import BOUNDED, KINDS, KINDS_FIRST, QUICK, UNBOUNDED, decisions, problem
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from every_kernel import BOUNDED, KINDS_FIRST, QUICK, UNBOUNDED, decisions, problem
 from numpy.typing import NDArray
 
 import mklbench
@@ -21,7 +19,6 @@ from mklbench.kernels import (
     simplemkl_bank,
 )
 from mklbench.kernels.base import Array
-from mklbench.kernels.euclidean import squared_distances
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -70,14 +67,6 @@ def test_features_far_from_the_origin(name: str) -> None:
     assert assert_computed_or_refused(name, 1e8 + X[:, :3], y, "simplemkl")
 
 
-@pytest.mark.parametrize("kernel", [*BOUNDED, *UNBOUNDED])
-def test_every_kernel_at_every_scale(kernel: str) -> None:
-    X, y, _ = problem(n=40)
-    build = {**BOUNDED, **UNBOUNDED}[kernel]
-    for scale in SCALES:
-        assert_computed_or_refused("KernelSVC", X * scale, y, build)
-
-
 @pytest.mark.parametrize(
     "kernel", ["standardised", "standardised widths", "standardised simplemkl"]
 )
@@ -113,44 +102,3 @@ def test_one_value_that_is_too_large_is_named(
     X[3, 2] = value
     with pytest.raises(InputError, match=said):
         build(X)
-
-
-# Any finite number, the extreme ones as often as the others.
-NUMBERS = st.one_of(
-    st.floats(-3, 3), st.floats(allow_nan=False, allow_infinity=False), st.just(0.0)
-)
-
-
-def matrices(n: int, d: int) -> st.SearchStrategy[Array]:
-    return st.lists(NUMBERS, min_size=n * d, max_size=n * d).map(
-        lambda values: np.array(values).reshape(n, d)
-    )
-
-
-@settings(derandomize=True, max_examples=60, deadline=None)
-@given(X=matrices(6, 2), Z=matrices(3, 2))
-def test_distances_of_any_numbers(X: Array, Z: Array) -> None:
-    """Each is that of its two samples alone; within, they are symmetric and 0 on the diagonal."""
-    between = squared_distances(Z, X)
-    assert not np.isnan(between).any()
-    for i, row in enumerate(Z):
-        np.testing.assert_array_equal(squared_distances(row[None], X), between[[i]])
-    X = np.clip(X, -1e50, 1e50)  # larger training samples are refused
-    within = squared_distances(X, X)
-    assert not np.isnan(within).any()
-    np.testing.assert_allclose(within, within.T, rtol=1e-14)
-    np.testing.assert_array_equal(within.diagonal(), 0.0)
-
-
-@settings(derandomize=True, max_examples=100, deadline=None)
-@given(
-    X=matrices(8, 3),
-    case=st.sampled_from(
-        [(name, None) for name in (*KINDS, "AlignF", "GMKL", "KernelSVC", "NKRR", "SimpleMKL")]
-        + [("KernelSVC", build) for build in (*BOUNDED.values(), *UNBOUNDED.values())]
-    ),
-)
-def test_training_on_any_numbers(X: Array, case: tuple[str, KernelBuilder | None]) -> None:
-    name, kernel = case
-    X = X if kernel is None else np.abs(X)  # histograms have no entry below 0
-    assert_computed_or_refused(name, X, np.resize([1, -1], len(X)), kernel)

@@ -150,10 +150,3 @@ class TestOneExtremeTrainingRow:
         np.testing.assert_allclose(
             rough.quadratic_form(theta, a, K)[1], expected, rtol=0, atol=1e-5 * np.abs(a).sum() ** 2
         )
-
-    def test_prediction_with_an_extreme_training_row_is_row_by_row(self) -> None:
-        X, y, Z = problem()
-        X = X.copy()
-        X[0, 0] = 1e10
-        model = mklbench.KernelSVC(C=10.0).fit(X, y)
-        assert_row_by_row(model, X, with_extremes(np.concatenate([Z, X]), EXTREMES))

@@ -53,7 +53,7 @@ from mklbench.algorithms import (
     uniform,
     vskl,
 )
-from mklbench.certify import Hinge, PrimalDualPoint, Tube, bounds
+from mklbench.certify import Hinge, PrimalDualPoint, bounds
 from mklbench.estimators.base import KernelEstimator
 from mklbench.kernels import (
     Gaussian,
@@ -156,27 +156,6 @@ def test_a_bound_by_sample_is_certified_and_optimal() -> None:
     assert found.lower <= optimum * (1 + 1e-6)
     assert optimum <= found.upper * (1 + 1e-6)
     assert found.relative_gap <= 1e-7
-
-
-def test_a_regression_with_a_bound_by_sample_is_certified_and_optimal() -> None:
-    """Its dual with |a_i| <= C_i by a conic solver, and the certificate of its parts."""
-    box = 2.0 * RNG.uniform(0.1, 3.0, size=N)
-    bank, epsilon = feature_gaussians(X), 0.1
-    solution = mkl_svr.solve(bank, TARGETS, 1.0, epsilon=epsilon, sample_weight=box, tol=1e-7)
-    a, level = cp.Variable(N), cp.Variable()
-    roots = [np.linalg.cholesky(bank.combine(unit) + 1e-9 * np.eye(N)) for unit in np.eye(D)]
-    inside = [cp.sum_squares(root.T @ a) <= 2.0 * level for root in roots]
-    value = TARGETS @ a - epsilon * cp.norm1(a) - level
-    limits = [cp.abs(a) <= box, cp.sum(a) == 0]
-    optimum = cp.Problem(cp.Maximize(value), inside + limits).solve(solver=cp.CLARABEL)
-    assert solution.objective == pytest.approx(optimum, rel=1e-5)
-    assert (np.abs(solution.dual_coef) <= box).all()
-    assert (np.abs(solution.dual_coef) > 2.0).any()  # above what an equal share would allow
-    found = bounds(PrimalDualPoint.on_bank(bank, Tube(TARGETS, box, epsilon), solution), Simplex())
-    assert found.lower <= optimum * (1 + 1e-6)
-    assert optimum <= found.upper * (1 + 1e-6)
-    assert found.relative_gap == pytest.approx(solution.gap, abs=1e-9)
-    assert solution.gap <= 1e-7
 
 
 ZERO = np.where(np.arange(N) % 5 == 0, 0.0, RNG.integers(1, 3, size=N))

@@ -113,12 +113,3 @@ class TestBadInput:
     def test_many_labels_are_not_all_printed(self) -> None:
         with pytest.raises(InputError, match=r"labels 0, 1, 2, 3, \.\.\.: a binary"):
             SVM(range(50))
-
-    def test_class_weight_of_no_class(self) -> None:
-        with pytest.raises(InputError, match="class_weight has the key 0"):
-            SVM([-1, 1], class_weight={0: 1.0})
-
-    @pytest.mark.parametrize("factor", [0.0, -2.0, np.nan])
-    def test_class_weight_that_is_not_positive(self, factor: float) -> None:
-        with pytest.raises(InputError, match=r"class_weight\[1\]="):
-            SVM([-1, 1], class_weight={1: factor})

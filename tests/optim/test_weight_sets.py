@@ -26,7 +26,7 @@ from mklbench.kernels.row_factors import MANY
 from mklbench.multiclass import decision_function
 from mklbench.optim.weight_sets import ElasticBox, WeightSet, one_sum
 from mklbench.penalties.elastic_net import ElasticNet
-from mklbench.penalties.mixed_norm import MixedNorm, power_sum
+from mklbench.penalties.mixed_norm import power_sum
 from mklbench.solution import Solution
 
 TOL = 1e-4
@@ -95,48 +95,6 @@ class TestBall:
         twin = conic_twins.mixed_norm(stack_of(bank), y, C, singletons, q)
         assert_optimal(found, twin.value, tol=1e-5)
         assert power_sum(found.weights, p) == pytest.approx(1.0)
-
-    @pytest.mark.slow
-    @settings(max_examples=20, deadline=None)
-    @given(
-        n=st.integers(12, 100),
-        d=st.integers(2, 5),
-        seed=st.integers(0, 10_000),
-        log_C=st.floats(-3, 2),
-        log_p=st.floats(0.02, 3.0),
-        noise=st.floats(0.0, 2.0),
-    )
-    def test_has_it_on_any_problem(
-        self, n: int, d: int, seed: int, log_C: float, log_p: float, noise: float
-    ) -> None:
-        X, y = problem(n, d, seed, noise)
-        bank, p = feature_gaussians(X), math.exp(log_p)
-        found = ball(bank, y, 10.0**log_C, p)
-        assert found.gap <= TOL
-        # The bounds of the same numbers, on dense matrices.
-        stack = stack_of(bank)
-        outputs = decision_function(bank, [found], X) - found.intercept
-        factors = bank.row_factors()
-        assert factors is not None
-        assert found.expansion is not None
-        a = found.dual_coef
-        penalty = MixedNorm(groups_of(bank, "singletons"), p / (p + 1.0))
-        loss = Hinge(y, 10.0**log_C)
-        lengths = factors.forms(found.expansion)
-        upper = bounds(
-            PrimalDualPoint(loss, found.weights, lengths, outputs, a, found.intercept), penalty
-        ).upper
-        lower = loss.dual_value(a) - penalty.dual_value(np.einsum("i,mij,j->m", a, stack, a))
-        assert found.gap == pytest.approx((upper - lower) / upper, rel=1e-4, abs=1e-9)
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("p", [4.0, 30.0])
-    def test_a_huge_box_does_not_lead_astray(self, p: float) -> None:
-        """Weights are so curved in x that iterations that run ahead took hundreds."""
-        X, y = problem(300, 6, seed=0)
-        found = ball(feature_gaussians(X, [0.3, 3.0]), y, 1e4, p)
-        assert found.converged
-        assert found.n_iter <= 60
 
 
 class TestElasticNet:
