@@ -171,14 +171,11 @@ def check_options(solve: Callable[..., Any]) -> None:
         return
 
 
-# What a module may declare, and of which types.
-_KINDS: Mapping[str, tuple[Any, ...]] = {
-    "VERSION": (int,), "NEW_OPTIONS": (tuple, list, Mapping), "FORMER_OPTIONS": (Mapping,),
-    "REGRESSION": (bool,), "EXACT": (bool,), "SIGNED": (bool,), "CONVEX": (bool,),
-    "IS_SVM": (bool,), "OPTIONS_FIRST": (bool,), "PATH_OPTION": (str,),
-    "MATRICES": (float, int), "COMBINES_ONCE": (bool,), "solve_path": (Callable,),
-}  # fmt: skip
-# Those that hold for `solve` alone; the others hold for every function of a module.
+# What a module may declare: for every function of it, and for `solve` alone.
+_OF_MODULE = (
+    "VERSION", "NEW_OPTIONS", "FORMER_OPTIONS", "REGRESSION", "SIGNED", "CONVEX", "IS_SVM",
+    "OPTIONS_FIRST", "MATRICES", "COMBINES_ONCE",
+)  # fmt: skip
 _OF_SOLVE = ("EXACT", "PATH_OPTION", "solve_path")
 
 
@@ -186,13 +183,8 @@ _OF_SOLVE = ("EXACT", "PATH_OPTION", "solve_path")
 def _read(function: Callable[..., Any]) -> Algorithm:
     module = sys.modules.get(getattr(function, "__module__", None) or "")
     names = vars(module) if module is not None else {}
-    declared = {name: names[name] for name in _KINDS if name in names}
-    for name, value in declared.items():
-        if not isinstance(value, _KINDS[name]):
-            kinds = " or ".join(kind.__name__ for kind in _KINDS[name])
-            raise _refused(function, name, value, f"it must be of type {kinds}")
-    if names.get("solve") is not function:
-        declared = {name: value for name, value in declared.items() if name not in _OF_SOLVE}
+    known = _OF_MODULE + (_OF_SOLVE if names.get("solve") is function else ())
+    declared = {name: names[name] for name in known if name in names}
     if declared.get("COMBINES_ONCE"):
         declared.setdefault("MATRICES", _COMBINED_ONCE)
     parameters = _parameters(function)
@@ -236,8 +228,10 @@ def _check(function: Any, declared: Mapping[str, Any], parameters: Parameters) -
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     has_option = option in parameters or takes_any
     if option is not None and not (has_option and "solve_path" in declared):
-        why = "it must be an option of solve, with a function solve_path beside it"
-        raise _refused(function, "PATH_OPTION", option, why)
+        raise InputError(
+            f"{function.__module__}.PATH_OPTION={option!r} is not accepted: it must be an option "
+            "of solve, with a function solve_path beside it."
+        )
 
 
 def _taken(function: Any, parameters: Parameters) -> type[KernelOperator]:
@@ -254,7 +248,3 @@ def _taken(function: Any, parameters: Parameters) -> type[KernelOperator]:
 def named(function: Any) -> str:
     """Return what messages call a function: "mine.solve"."""
     return f"{function.__module__}.{getattr(function, '__name__', type(function).__name__)}"
-
-
-def _refused(function: Any, name: str, value: object, why: str) -> InputError:
-    return InputError(f"{function.__module__}.{name}={value!r} is not accepted: {why}.")

@@ -20,7 +20,6 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.errors import warn
 from mklbench.kernels.base import Bank
 from mklbench.optim.alignment import Alignment
 from mklbench.optim.machines import Learner, reported
@@ -30,9 +29,6 @@ VERSION = 1
 
 COMBINES_ONCE = True
 REGRESSION = True
-
-# Alignments between this and 0 are 0 up to rounding, not negative.
-_ROUNDING = -1e-10
 
 
 def solve(
@@ -53,7 +49,7 @@ def solve(
     ----------
     bank : Bank
         The M base kernels on n training samples. One with a negative alignment, which an
-        indefinite kernel may have, gets the weight 0, with a warning. The inner products of all
+        indefinite kernel may have, gets the weight 0. The inner products of all
         kernels, from which the alignment of their combination follows, take O(M^2) memory.
     y : array_like of shape (n,)
         Labels in {-1, +1}; real targets for "krr" and "svr".
@@ -78,7 +74,7 @@ def solve(
     Solution
         `weights` have unit 2-norm, `objective` is the alignment of their combination with the
         targets, and `gap` that of the second stage: the weights are a formula, with no optimum to
-        miss. The entry of `history` also has the number of weights set to 0 ("n_clipped").
+        miss.
 
     Raises
     ------
@@ -88,15 +84,8 @@ def solve(
     machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, sample_weight)
     bank, targets = machine.check("align", bank, y)
     alignment = Alignment.of(bank, targets)
-    each = alignment.of_each()
-    negative = np.flatnonzero(each < _ROUNDING)
-    if len(negative):
-        warn(
-            f"align: {len(negative)} of {bank.n_kernels} kernels have a negative alignment with y "
-            f"and get the weight 0, the first of them kernel {negative[0]}."
-        )
-    clipped = np.maximum(each, 0.0)
+    clipped = np.maximum(alignment.of_each(), 0.0)
     weights = clipped / np.linalg.norm(clipped)
     solution = machine.learn(bank, targets, weights)
     reached = alignment.bounds(weights).lower
-    return reported(solution, reached, n_clipped=float(len(negative)))
+    return reported(solution, reached)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.certify import Tube
+from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
 from mklbench.libsvm import SVR
 from mklbench.libsvm.options import check_box
@@ -97,14 +98,15 @@ def solve(
         `weights` sum to 1 and have exact zeros, `dual_coef` is a. `objective` is the value of the
         SVR's dual at the returned weights and dual coefficients, which is J up to the gap. Each
         entry of `history` has J at the weights of one SVR and the gap between its primal value and
-        the best lower bound so far. Where a tube holds all targets, no function is needed: the
-        weights are then equal, and `objective` and `gap` 0. By the joint method the solution has an
+        the best lower bound so far. Where a tube holds all targets, no function is needed:
+        `objective` and `gap` are 0. By the joint method the solution has an
         `expansion` and made no SVR calls.
 
     Raises
     ------
     InputError
-        If an argument has the wrong type, shape or range.
+        If an argument has the wrong type, shape or range, or a tube holds all targets of so many
+        samples that the joint method is taken.
     """
     check_choice("method", method, METHODS)
     tol = check_tolerance("tol", tol)
@@ -116,15 +118,18 @@ def solve(
     if sample_weight is not None:
         limit = C * check_sample_weight(sample_weight, len(targets))
     bank = check_bank("mkl_svr", bank, len(targets))
-    if targets.max() - targets.min() <= 2.0 * epsilon:
-        return _within_the_tube(bank, targets)
     # Tolerances are meant for targets of the size 1. With y, epsilon, C, a and b in units of the
     # scale the problem is the same, its value in units of the square.
     centre = float(targets.mean())
-    unit = float(np.abs(targets - centre).max())
+    unit = float(np.abs(targets - centre).max()) or 1.0
     scaled, box, tube = (targets - centre) / unit, C / unit, epsilon / unit
     factors = joint_method.factors_for(bank, method, tol)
     if factors is not None:
+        if np.ptp(targets) <= 2.0 * epsilon:
+            raise InputError(
+                f"epsilon={epsilon:g} holds all targets, from {targets.min():g} to "
+                f"{targets.max():g}: choose a smaller one."
+            )
         loss = Tube(scaled, limit / unit, tube)
         found = joint_search.solve(factors, one_sum(bank.n_kernels), loss, tol, max_iter)
         return _in_units(found, unit, centre, limit)
@@ -143,19 +148,4 @@ def _in_units(solution: Solution, unit: float, centre: float, limit: float | Arr
         intercept=unit * solution.intercept + centre,
         objective=unit**2 * solution.objective,
         expansion=None if expansion is None else unit * expansion,
-    )
-
-
-def _within_the_tube(bank: Bank, y: Array) -> Solution:
-    """Return the solution without a function, for targets that a tube around one number holds."""
-    return Solution(
-        weights=bank.uniform_weights(),
-        dual_coef=np.zeros(len(y)),
-        intercept=0.5 * float(y.max() + y.min()),
-        objective=0.0,
-        gap=0.0,
-        n_svm_calls=0,
-        n_iter=0,
-        converged=True,
-        history=[{"objective": 0.0, "gap": 0.0, "n_svm_calls": 0.0}],
     )

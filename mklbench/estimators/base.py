@@ -69,9 +69,8 @@ _PARAMETERS = "Parameters\n----------"
 # An estimator has the parameters of its `solve` and these, which become kernels and a start,
 # and factors by class, which with those by sample become factors on C, and what is printed,
 NOT_OF_SOLVE = ("kernel", "warm_start", "class_weight", "verbose")
-# but for these: weights to start from (a start with a name, "random", is a parameter like others),
-# factors on C by the classes -1 and +1 of one binary problem, and those by sample, which `fit` has.
-NOT_OF_ESTIMATORS = ("start", "class_weight", "sample_weight")
+# but for weights to start from (a start with a name, "random", is a parameter like others), factors
+# on C by the classes -1 and +1 of one binary problem, and those by sample, which `fit` has.
 
 
 class TrainingSet(NamedTuple):
