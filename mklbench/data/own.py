@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -178,11 +177,6 @@ class Body:
         """What an option calls the column: its name, or its number where it has none."""
         return self.header[column] if self.header and self.header[column] else str(column + 1)
 
-    @cached_property
-    def label(self) -> int:
-        """The column of the labels."""
-        return self.find(self.layout.label, "label")
-
     def table(self) -> Table:
         """Read all rows.
 
@@ -192,6 +186,7 @@ class Body:
             A column cannot be what it is to be, or may be two things.
         """
         layout, place = self.layout, self.place
+        self.label = self.find(layout.label, "label")
         self.left_out = {self.find(reference, "drop"): "as stated" for reference in layout.drop}
         taken = {self.label, *self.left_out}
         labels, unlabelled = self._labels()
@@ -224,8 +219,7 @@ class Body:
             dropped.append(f"{incomplete.sum()} with a missing value")
         kept = ~(unlabelled | incomplete | others)
         if not kept.any():
-            marks = ", ".join(layout.missing or ()) or "empty"
-            raise DataError(f"{place} has no row without a missing value ({marks}).")
+            raise DataError(f"{place} has no row without a missing value.")
         X, names, columns = self._features(kept)
         called = [tuple(map(text_of, self.columns[c][kept])) for c in self.left_out]
         sizes = ", ".join(f"{self.describe(c)}: {len(v)}" for c, v in self.codes.items())
@@ -410,9 +404,7 @@ class Body:
     def _check_numbers(self, column: int) -> None:
         """Raise DataError for a cell that is no number, or may stand for a missing one."""
         absent = self.missing[column]
-        numbers = self.numbers[column]
-        if (absent & ~np.isnan(numbers)).any():
-            numbers = np.where(absent, np.nan, numbers)
+        numbers = np.where(absent, np.nan, self.numbers[column])
         if (odd := np.flatnonzero(~np.isfinite(numbers) & ~absent)).size:
             cell = text_of(self.columns[column][odd[0]])
             raise DataError(

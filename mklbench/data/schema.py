@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from mklbench.data.dataset import Distance
-from mklbench.data.files import is_http
 from mklbench.data.numbers import Decimal
 from mklbench.data.preprocessing import ScalingName
 from mklbench.errors import InputError
@@ -467,15 +466,8 @@ def _sources(
             raise InputError(
                 "data.path is not set: give the path of your file, as in data.path=mine.csv."
             )
-        paths = _paths(config["path"], where / "path")
-        if address := next(filter(is_http, paths), None):
-            raise InputError(
-                f"data.path={address} is an address: download it, and give the path of the file."
-            )
-        return (Source("path", paths, replace(layout, own=True)),)
+        return (Source("path", _paths(config["path"], where / "path"), replace(layout, own=True)),)
     entries = (where / "sources").items(config.get("sources"))
-    if not entries:
-        raise InputError("data.sources must be a list with a mirror, url or embedded.")
     return tuple(_source(entry, layout, where / "sources") for entry in entries)
 
 

@@ -269,9 +269,7 @@ def _embedded_path(location: str) -> str:
     """Path of a file inside an installed package, found without importing the package."""
     package, _, inside = location.partition("/")
     spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        return location  # which is not there, as the caller will say
-    return str(Path(spec.origin).parent / inside)
+    return str(Path(str(spec and spec.origin)).parent / inside)
 
 
 def _in_mirror(mirror: str, location: str) -> str:

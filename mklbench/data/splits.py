@@ -281,10 +281,8 @@ def folds(
     Raises
     ------
     InputError
-        Fewer than 2 folds, or a class with fewer members than folds.
+        A class with fewer members than folds.
     """
-    if k < 2:
-        raise InputError(f"search.folds={k} must be 2 or more.")
     if in_order and groups is None:
         return _folded(y, min(k, len(y) - 1), 0, None, "time", "search.folds")
     if groups is not None:

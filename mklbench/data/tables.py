@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.data.numbers import is_number, plain_number
+from mklbench.data.numbers import is_number, numbers_of
 from mklbench.data.schema import FileFormat, Layout
 from mklbench.errors import DataError, first_line
 from mklbench.mat_files import is_mat
@@ -29,12 +29,10 @@ _BEGINS: dict[bytes, FileFormat] = {
     b"\x93NUMPY": "npy",
     b"PAR1": "parquet",
 }
-# A line as svmlight has it, and what may stand before the first: comments, and samples whose
-# features are all zero, which have a label alone.
+# A line as svmlight has it.
 _SVMLIGHT = re.compile(
     rb"\s*[-+.\deE]+(?:[ \t]+qid:\d+)?(?:[ \t]+\d+:[-+.\deE]+)+[ \t]*(?:#|\r?\n|$)"
 )
-_BEFORE_SVMLIGHT = re.compile(rb"(?:\s*(?:[-+.\deE]+[ \t]*)?(?:#[^\n]*)?\r?\n)*")
 _ARFF = re.compile(rb"(?:\s*%[^\n]*\n|\s)*@relation\s", re.IGNORECASE)
 _BEGINNING = 2**16
 # JSON, web pages and pointers of Git LFS, which at times stand in the place of a table.
@@ -156,10 +154,11 @@ def read_text(content: bytes, layout: Layout, place: str) -> Cells:
     if len(rows) > 1 and {len(row) for row in rows[1:]} == {len(rows[0]) + 1}:
         # R writes the names of the columns without one for the names of the rows.
         names, rows, numbers = rows[0], rows[1:], numbers[1:]
-    _require_widths(rows, numbers, place)
-    if len(rows[0]) == 1 and layout.delimiter not in ("auto", ""):
+    odd = next((k for k, row in enumerate(rows) if len(row) != len(rows[0])), None)
+    if odd is not None:
         raise DataError(
-            f"{place} has a single column when split at data.delimiter={delimiter!r}: correct it."
+            f"{place}, line {numbers[odd]} has {len(rows[odd])} cells where {len(rows[0])} were "
+            f"expected: correct it, or begin there with data.skip_lines={numbers[odd] - 1}."
         )
     columns = [np.array(column, dtype=object) for column in zip(*rows, strict=True)]
     if names:
@@ -176,17 +175,6 @@ def _reader(lines: Sequence[str], delimiter: str) -> Any:
         (f"{line}\n" for line in lines), delimiter=delimiter or "\1",
         skipinitialspace=delimiter != " ", strict=True,
     )  # fmt: skip
-
-
-def _require_widths(rows: Sequence[Sequence[str]], lines: Sequence[int], place: str) -> None:
-    """Raise DataError for a line that has more or fewer cells than the first."""
-    width = len(rows[0])
-    odd = next((k for k, row in enumerate(rows) if len(row) != width), None)
-    if odd is not None:
-        raise DataError(
-            f"{place}, line {lines[odd]} has {len(rows[odd])} cells where {width} were expected: "
-            f"correct it, or begin there with data.skip_lines={lines[odd] - 1}."
-        )
 
 
 def read_parquet(content: bytes, layout: Layout, place: str) -> Cells:
@@ -359,8 +347,7 @@ def detected(content: bytes) -> FileFormat:
         return "mat"
     if _ARFF.match(content):
         return "arff"
-    before = _BEFORE_SVMLIGHT.match(content, 0, _BEGINNING)
-    return "svmlight" if _SVMLIGHT.match(content, before.end() if before else 0) else "text"
+    return "svmlight" if _SVMLIGHT.match(content) else "text"
 
 
 def has_header(cells: Cells, layout: Layout, place: str) -> bool:
@@ -394,53 +381,51 @@ def _answer(first: Sequence[str], cells: Cells, layout: Layout) -> bool | None:
     """Tell whether cells, beside those below, are names; None: it is open."""
     label = layout.label if isinstance(layout.label, int) else len(first)
     label = label - 1 if label > 0 else len(first) + label
-    numbers: dict[int, float] = {}
-    below: dict[int, NDArray[np.float64]] = {}  # under a number
+    numbers: dict[int, tuple[float, NDArray[np.float64]]] = {}  # and those below
     is_name = is_sample = False
-    for column in range(len(first)):
-        if _TRIED <= column < len(first) - _TRIED:
-            continue
+    columns = range(len(first))
+    for column in sorted({*columns[:_TRIED], *columns[-_TRIED:]}):
         cell = first[column]
         texts = [text_of(value) for value in cells.columns[column][1:_SEEN]]
         texts = [text for text in texts if text.casefold() not in MARKS]
         if cell.casefold() in MARKS or not texts:
             continue
-        values = [_number(text) for text in texts if is_number(text)]
-        if 2 * len(values) >= len(texts) and is_number(cell):
-            known = np.array([value for value in values if value == value])
-            if len(known) and (number := _number(cell)) == number:
-                numbers[column], below[column] = number, known
-        elif 2 * len(values) < len(texts) and cell in texts:
+        number, *values = _in_any_notation([cell, *texts])
+        known = np.array(values)[~np.isnan(values)]
+        are_numbers = 2 * len(known) >= len(texts)
+        if are_numbers and number == number:
+            numbers[column] = number, known
+        elif not are_numbers and cell in texts:
             is_sample = True
-        elif 2 * len(values) >= len(texts) or is_number(cell) or min(Counter(texts).values()) > 1:
+        elif are_numbers or number == number or min(Counter(texts).values()) > 1:
             is_name = True
-    features = {c: number for c, number in numbers.items() if c != label}
-    repeats = len(set(features.values())) < len(features)
-    are_names = not repeats and _are_names(features, below)
+    features = [found for column, found in numbers.items() if column != label]
+    repeats = len({number for number, _ in features}) < len(features)
+    are_names = not repeats and _are_names(features)
     is_sample |= repeats
     if is_name:
         return None if is_sample or (features and not are_names) else True
-    return None if not is_sample and (are_names or not below) else False
+    return None if not is_sample and (are_names or not numbers) else False
 
 
-def _number(text: str) -> float:
-    number = plain_number(text.replace(",", ".", 1))
-    return np.nan if number is None else number
+def _in_any_notation(texts: Sequence[str]) -> list[float]:
+    cells = np.array(texts, dtype=object)
+    numbers = numbers_of(cells)
+    odd = np.isnan(numbers)
+    numbers[odd] = numbers_of(cells[odd], "comma")
+    return numbers.tolist()
 
 
-def _are_names(numbers: Mapping[int, float], below: Mapping[int, NDArray[np.float64]]) -> bool:
+def _are_names(features: Sequence[tuple[float, NDArray[np.float64]]]) -> bool:
     """Tell whether numbers look like names, as 0, 1, 2, ..., years, or wavelengths do."""
-    values = np.array(list(numbers.values()))
-    outside = recurring = 0
-    for column, value in numbers.items():
-        least, most = below[column].min(), below[column].max()
-        recurring += value in below[column]
-        outside += most > least and not 2 * least - most <= value <= 2 * most - least
-    if not len(values) or 2 * recurring > len(values):
+    recurring = sum(number in below for number, below in features)
+    if not features or 2 * recurring > len(features):
         return False
+    ranges = [(number, below.min(), below.max()) for number, below in features]
+    outside = sum(a < b and not 2 * a - b <= number <= 2 * b - a for number, a, b in ranges)
+    values = np.array([number for number, _ in features])
     steps = np.diff(values)
-    if 2 * outside > len(values) or (len(values) > 1 and (values == range(len(values))).all()):
-        return True
     in_order = len(values) > 2 and bool((steps > 0).all() or (steps < 0).all())
     whole = np.array_equal(values, np.round(values))
-    return in_order and (len(values) >= 6 or whole or np.allclose(steps, steps[0], rtol=1e-6))
+    counts = len(values) > 1 and np.array_equal(values, range(len(values)))
+    return 2 * outside > len(values) or counts or (in_order and (len(values) >= 6 or whole))

@@ -127,7 +127,7 @@ BAD_FILES: dict[str, tuple[bytes, Layout, str]] = {
     "pickled objects": (
         npz(x=np.array([{}], object), t=T),
         NPZ,
-        "an array of objects, which only",
+        "Object arrays cannot be loaded",
     ),
     "texts": (npz(x=X.astype(str), t=T), NPZ, "type <U32 for 4 labels"),
     "no mat": (b"MATLAB 5.0 MAT-file, or so", TOY, "is not a MATLAB file, or damaged"),

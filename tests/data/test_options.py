@@ -69,7 +69,6 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         {"expected": {"digst": "x"}},
         "digst is not known: did you mean digest",
     ),
-    "no sources": ({"sources": []}, "data.sources must be a list with a mirror, url or embedded"),
     "two places": ({"sources": [{"mirror": "a", "url": "b"}]}, "needs exactly one of embedded, "),
     "a bare source": ({"sources": ["a/b"]}, "data.sources: expected a mapping, found 'a/b'"),
     "negative noise": ({"noise_features": -1}, "data.noise_features=-1 must be a whole number"),
