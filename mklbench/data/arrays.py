@@ -168,11 +168,14 @@ def parse_svmlight(contents: Sequence[bytes], layout: Layout, place: str) -> Tab
     from sklearn.datasets import load_svmlight_files
 
     with reading("in svmlight's format", place):
-        found = load_svmlight_files(list(map(io.BytesIO, contents)), zero_based="auto")
-    X = np.vstack([rows.toarray() for rows in found[::2]])
+        found = load_svmlight_files(
+            list(map(io.BytesIO, contents)), zero_based="auto", query_id=True
+        )
+    X = np.vstack([rows.toarray() for rows in found[::3]])
     if not X.size:
         raise DataError(f"{place} has no row with a label and an input: give one a line.")
-    arrays = {"x": X, "y": np.concatenate(found[1::2])}
+    labels, queries = np.concatenate(found[1::3]), np.concatenate(found[2::3])
+    arrays = {"x": X, "y": labels} | ({"qid": queries} if len(queries) == len(X) else {})
     return _of_arrays(arrays, replace(layout, inputs="x", label="y"), place)
 
 

@@ -20,8 +20,8 @@ from mklbench.data.dataset import Dataset, View, content_digest, splits_digest
 from mklbench.data.files import keep_or_warn, unpack
 from mklbench.data.generate import generate
 from mklbench.data.images import described, parse_images
-from mklbench.data.numbers import numbers_of, plain_number
-from mklbench.data.own import UNNAMED, Body, Table
+from mklbench.data.numbers import decimal_of, numbers_of, plain_number
+from mklbench.data.own import UNNAMED, Body, Table, missing_in
 from mklbench.data.schema import (
     DataConfig,
     Expected,
@@ -262,12 +262,17 @@ def _names(body: Body, column: int) -> set[str]:
 
 
 def _columns(body: Body, key: int, view: str) -> dict[str, NDArray[Any]]:
-    """Return the columns of a file by name, without its key."""
-    found: dict[str, NDArray[Any]] = {}
-    for column in range(body.n_own):
+    """Return the columns of a file by name, without its key; numbers with commas as such."""
+    layout, found = body.layout, {}
+    columns = [(body.describe(c), body.columns[c]) for c in range(body.n_own)]
+    decimal = decimal_of(columns, layout.decimal, body.place)
+    for column, (called, cells) in enumerate(columns):
+        if cells.dtype == object and decimal == "comma":
+            numbers = numbers_of(cells, decimal)
+            cells = cells if np.isnan(numbers[~missing_in(cells, layout)]).any() else numbers
         name = body.header[column] if body.header else f"{view}{column + 1}"
         if column != key:
-            found[body.describe(column) if name in found else name] = body.columns[column]
+            found[called if name in found else name] = cells
     return found
 
 

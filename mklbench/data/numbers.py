@@ -28,6 +28,7 @@ _PATTERNS = {
     )
     for decimal, (sign, group) in _SIGNS.items()
 }
+_TRUTH = {"true": 1.0, "false": 0.0}
 # Cells of a column that tell how its numbers are written.
 _SEEN = 2000
 # 80 438, with the blanks and the apostrophes that stand between thousands and mean nothing else.
@@ -49,22 +50,25 @@ def plain_number(cell: object) -> float | None:
 
 
 def numbers_of(cells: NDArray[Any], decimal: str = "point") -> NDArray[np.float64]:
-    """Return cells (n,), texts or numbers, as numbers, to the last bit; NaN for all others."""
+    """Return cells (n,), texts or numbers, as numbers, to the last bit; NaN for all others.
+
+    True and false are 1 and 0 where no cell is a number.
+    """
     if cells.dtype.kind in "biuf":
         return cells.astype(np.float64, copy=False)
     with contextlib.suppress(TypeError, ValueError):
         if not set(",_") & set("".join(cells)) and decimal == "point":
             return cells.astype(np.float64)
     found = [_number(cell, decimal) for cell in cells]
+    if not any(number is not None for number in found):  # among numbers they would be a mistake
+        found = [_TRUTH.get(str(cell).lower()) for cell in cells]
     return np.array([np.nan if number is None else number for number in found], np.float64)
 
 
 def _number(cell: Any, decimal: str) -> float | None:
-    """Return one cell as a number, 1 and 0 for true and false; None for what is none."""
+    """Return one cell as a number; None for what is none."""
     if not isinstance(cell, str):
         return plain_number(cell)
-    if cell.lower() in ("true", "false"):
-        return float(cell.lower() == "true")
     cell = cell.replace("\u2212", "-")  # the minus of typesetters
     if spaced := _SPACED.fullmatch(cell):
         cell = cell.replace(spaced[1], "")

@@ -27,6 +27,8 @@ _SENTINELS = (-99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0)
 # Of fewer rows a column may be in order by chance; of fewer values it names no subjects.
 _FEWEST = 8
 _FEWEST_GROUPS = 5
+# From here on doubles are no whole numbers one by one.
+_EXACT = 2.0**53
 _WORDS = (
     "unnamed|index|level|rows?|ids?|uid|uuid|guid|key|nr|no|num|number|obs|observation|record|case|"
     "samples?|subj|subject|patient|participant|person|individual|animal|donor|specimen|barcode|"
@@ -35,7 +37,10 @@ _WORDS = (
 _NAMES_ROWS = re.compile(rf"(?:{_WORDS}|name)?(?:{_WORDS}|name)")
 _NAMES_SUBJECTS = re.compile(
     r"(?:subj|subject|patient|participant|person|individual|animal|donor|user|family)s?"
-    r"(?:ids?|nr|no|num|number|code|key|name)?|ids?"
+    r"(?:ids?|nr|no|num|number|code|key|name)?|ids?|qid"
+)
+_NAMES_PARTS = re.compile(
+    r"(?:cv)?[ _]?folds?[ _]?(?:ids?|nr|no|number)?|splits?|partition|is_?(?:train|test)"
 )
 _LEADING_ZERO = re.compile(r"0\d+")
 UNNAMED = re.compile(r"|Unnamed: \d+(?:\.\d+)*|__index_level_\d+__")
@@ -325,22 +330,35 @@ class Body:
                 "as an index or a time does: set data.index=drop to leave that out, or "
                 "data.index=keep to learn from it."
             )
+        if not found and self.layout.index == "drop":
+            raise DataError(
+                f"data.index=drop finds no column in {self.place} that numbers the rows: leave it "
+                "out, or name the column in data.drop."
+            )
         self.left_out |= dict.fromkeys(found, "as data.index=drop says")
-        for column in columns if self.layout.groups is None else ():
+        for column in columns:
+            if column in found or (column in self.left_out and self.layout.groups is not None):
+                continue
             name, n_rows = names[column] or "", len(self.columns[column])
-            n_values = len(set(self.columns[column].tolist()))
+            n_values, what, remedy = len(set(self.columns[column].tolist())), "", ""
             if _FEWEST_GROUPS <= n_values < n_rows and _is_called(name, _NAMES_SUBJECTS):
+                what = f"names {n_values} subjects or the like in {n_rows} rows"
+                remedy = f"data.groups={name} to keep the rows of each on one side of every split, "
+            elif column not in self.left_out and _NAMES_PARTS.fullmatch(name.lower()):
+                what = "seems to say in which part or fold a row is"
+            elif column in self.numbers and _are_dates(self.numbers[column]):
+                what = "has numbers that are dates"
+            if what:
                 raise DataError(
-                    f"{self.place}, {self.describe(column)} names {n_values} subjects or the like "
-                    f"in {n_rows} rows: set data.groups={name} to keep the rows of each on one "
-                    f"side of every split, data.drop=[{name}] to leave it out, or data.index=keep "
-                    "to learn from it."
+                    f"{self.place}, {self.describe(column)} {what}: set {remedy}data.drop="
+                    f"[{self.reference(column)}] to leave it out, or data.index=keep to learn from "
+                    "it."
                 )
 
     def _numbers_rows(self, column: int, name: str | None) -> bool:
         """Tell whether a column has no name, or integers that are all different and in order.
 
-        Or that are 0 or 1 to n, or called like an identifier.
+        Or that are 0 or 1 to n, too large for a measurement, or called like an identifier.
         """
         if name is not None and UNNAMED.fullmatch(name):
             return True
@@ -351,7 +369,8 @@ class Body:
         if len(set(self.columns[column][~self.missing[column]].tolist())) < len(values):
             return False
         steps = np.diff(values)
-        in_order = (steps >= 0).all() or (steps <= 0).all()
+        is_long = _EXACT <= np.abs(values).max() < _EXACT * 2**10
+        in_order = (steps >= 0).all() or (steps <= 0).all() or is_long
         counts = values.min() in (0, 1) and np.ptp(values) == len(values) - 1
         return bool(in_order or counts or (name and _is_called(name, _NAMES_ROWS)))
 
@@ -478,6 +497,14 @@ def missing_in(cells: NDArray[Any], layout: Layout) -> NDArray[np.bool_]:
         return cell.casefold() in marks or (bool(numbers) and plain_number(cell) in numbers)
 
     return np.fromiter((is_missing(cell) for cell in cells), bool, len(cells))
+
+
+def _are_dates(values: NDArray[np.float64]) -> bool:
+    """Tell whether all numbers are days as in 20240131."""
+    days = np.unique(values[np.isfinite(values)])
+    parts = ((days, 19000101, 21001231), (days // 100 % 100, 1, 12), (days % 100, 1, 31))
+    within = all(((least <= part) & (part <= most)).all() for part, least, most in parts)
+    return within and len(days) >= _FEWEST and np.array_equal(days, np.round(days))
 
 
 def names_subjects(name: str) -> bool:

@@ -428,4 +428,6 @@ def _are_names(features: Sequence[tuple[float, NDArray[np.float64]]]) -> bool:
     in_order = len(values) > 2 and bool((steps > 0).all() or (steps < 0).all())
     whole = np.array_equal(values, np.round(values))
     counts = len(values) > 1 and np.array_equal(values, range(len(values)))
-    return 2 * outside > len(values) or counts or (in_order and (len(values) >= 6 or whole))
+    if 2 * outside > len(values) or counts:
+        return True
+    return in_order and (len(values) >= 6 or whole or np.allclose(steps, steps[0], rtol=1e-6))

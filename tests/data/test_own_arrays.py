@@ -163,6 +163,14 @@ def test_training_and_test_arrays_are_a_split(tmp_path: Path) -> None:
     assert load_own(tmp_path / "own.npz").understood[1].endswith("left out: arrays x_val, y_val")
 
 
+def test_queries_of_svmlight_are_groups(tmp_path: Path) -> None:
+    lines = [f"{Y[k]} qid:{k // 2} 1:{X[k, 1] + 0.5} 2:{X[k, 2]}" for k in range(N)]
+    (tmp_path / "own.svm").write_text("\n".join(lines) + "\n")
+    with pytest.raises(DataError, match=r"set data\.groups=qid"):
+        load_own(tmp_path / "own.svm")
+    assert_array_equal(load_own(tmp_path / "own.svm", groups="qid").groups, [0, 0, 1, 1, 2, 2])
+
+
 def test_groups_are_an_array(tmp_path: Path) -> None:
     np.savez(tmp_path / "own.npz", X=X, y=Y, patient=[7, 7, 8, 8, 9, 9])
     with pytest.raises(DataError, match=r"set data\.groups=patient"):

@@ -230,16 +230,22 @@ class TestIdentifiers:
 
     @pytest.mark.parametrize("kind", ["csv", "parquet"])
     def test_that_doubles_cannot_tell_apart(self, kind: str, tmp_path: Path) -> None:
-        made = frame().assign(sick=[10**17, 10**17 + 1, 10**17 + 1] * 8)
+        made, long = frame().assign(sick=[10**17, 10**17 + 1, 10**17 + 1] * 8), 10**17 + INDEX
         path = tmp_path / f"own.{kind}"
         (made.to_csv if kind == "csv" else made.to_parquet)(path, index=False)
         assert read(path).class_counts == {str(10**17): 8, str(10**17 + 1): 16}
+        made.insert(0, "tweet", long)
+        (made.to_csv if kind == "csv" else made.to_parquet)(path, index=False)
+        assert "FILE has column 1 (tweet) to identify the rows" in refusal(path)
 
     def test_other_integers_are_features(self, tmp_path: Path) -> None:
         made = frame()
         made.insert(0, "years", (np.arange(N) * 5) % 17)
         made.insert(0, "count", 3 * INDEX + 7)
         assert read(csv(tmp_path, made)).X.shape == (N, 6)
+
+    def test_an_index_that_is_not_there_cannot_be_dropped(self, tmp_path: Path) -> None:
+        assert "data.index=drop finds no column" in refusal(csv(tmp_path, frame()), index="drop")
 
     @pytest.mark.parametrize("prefix", ["", "S"])
     def test_subjects_with_several_rows_are_asked_about(self, prefix: str, tmp_path: Path) -> None:
@@ -456,6 +462,10 @@ def test_what_other_files_have_in_them(tmp_path: Path) -> None:
     assert dataset.understood[1].endswith("; left out: column 3 (note), which is empty")
     made["note"] = ["1 234", "12\u202f345\u202f678", "\u22127"] * 8
     assert_array_equal(read(csv(tmp_path, made)).X[:3, 2], [1234, 12345678, -7])
+    made["note"] = np.arange(N) % 3
+    path = csv(tmp_path, made.rename(columns={"note": "fold"}))
+    assert "set data.drop=[fold] to leave it out" in refusal(path)
+    assert is_right(read(path, drop=["fold"]))
 
 
 class TestSeveralFiles:
@@ -485,6 +495,18 @@ class TestSeveralFiles:
         config |= {"path": [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]}
         with pytest.raises(InputError, match="are several files: set data"):
             load(config)
+
+    def test_may_have_decimals_of_their_own(self, tmp_path: Path) -> None:
+        made = frame().assign(
+            name=[f"P{k}" for k in range(N)], d=[f"1.{k + 100}" for k in range(N)]
+        )
+        made[["name", "a", "sick"]].to_csv(tmp_path / "one.csv", sep=";", decimal=",", index=False)
+        made[["name", "b", "d"]].to_csv(tmp_path / "two.csv", index=False)
+        config = yaml.safe_load((CONFIG_DIRECTORY / "csv.yaml").read_text())
+        paths = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]
+        dataset = load(config | {"path": paths, "label": "sick"})
+        assert_array_equal(dataset.X[:, :2], X[:, :2])
+        assert_array_equal(dataset.X[:, 2], made["d"].astype(float))
 
     def joined(self, tmp_path: Path, one: pd.DataFrame, two: pd.DataFrame) -> str:
         one.to_csv(tmp_path / "one.csv", index=False)
@@ -544,6 +566,7 @@ class TestWhatPeopleHave:
         ("changes", "options", "said"),
         [
             ({"who": ["P1", "p1", "Q", "R"] * 6}, {"groups": "who"}, "has groups that differ in"),
+            ({"day": [20240100 + k % 12 + 1 for k in range(N)]}, {}, "has numbers that are dates"),
             ({"lab": [999, *range(7)] * 3}, {}, "has 999 in 3 rows, which may stand for a missing"),
             ({}, {"label": "Sick"}, "did you mean data.label=sick"),
             ({"end": X[:, 0]}, {"label": "last"}, "the labels are column 6 (end) without data.lab"),
@@ -566,6 +589,9 @@ class TestWhatPeopleHave:
     def test_true_and_false_are_numbers(self, tmp_path: Path) -> None:
         made = frame().assign(b=["True", "False", ""] * 8)[["a", "b", "sick"]]
         assert_array_equal(read(csv(tmp_path, made)).X[:, 1], [1, 0] * 8)
+        made = frame().astype({"b": object})
+        made.loc[3, "b"] = True
+        assert "column 2 (b): 'True' is not a finite number" in refusal(csv(tmp_path, made))
 
     def test_comments_above_and_other_kinds_of_files(self, tmp_path: Path) -> None:
         text = "# made by\n#\n" + frame().to_csv(index=False)
