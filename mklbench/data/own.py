@@ -423,7 +423,9 @@ class Body:
     def _check_numbers(self, column: int) -> None:
         """Raise DataError for a cell that is no number, or may stand for a missing one."""
         absent = self.missing[column]
-        numbers = np.where(absent, np.nan, self.numbers[column])
+        numbers = self.numbers[column]
+        if (absent & ~np.isnan(numbers)).any():  # the bits of other NaN are in digests
+            numbers = np.where(absent, np.nan, numbers)
         if (odd := np.flatnonzero(~np.isfinite(numbers) & ~absent)).size:
             cell = text_of(self.columns[column][odd[0]])
             raise DataError(
