@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import dask_cluster
 import engines
 import pytest
 import slurm_cluster
-from dask_cluster import DaskCluster
 from slurm_cluster import SlurmCluster
 
 
@@ -27,18 +25,5 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
         cluster.start()
         for name, value in cluster.variables.items():
             environment.setenv(name, value)
-        yield cluster
-        cluster.stop()
-
-
-@pytest.fixture(scope="session")
-def dask_scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
-    """A Dask scheduler with two workers, of this session's own."""
-    reason = dask_cluster.missing()
-    if reason:
-        pytest.skip(f"needs Dask: {reason}")
-    cluster = DaskCluster(tmp_path_factory.mktemp("dask"))
-    with engines.stopped_with_us(Path(dask_cluster.__file__), cluster.directory):
-        cluster.start()
         yield cluster
         cluster.stop()

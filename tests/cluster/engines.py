@@ -105,12 +105,12 @@ def free_port() -> int:
 
 @contextmanager
 def stopped_with_us(script: Path, directory: Path) -> Iterator[None]:
-    """Have `SCRIPT stop DIRECTORY` run when this process ends, also if it is killed.
+    """Have `SCRIPT DIRECTORY` end the engine when this process ends, also if it is killed.
 
     By a process that reads from a pipe, of which only this process has the other end.
     """
     guard = subprocess.Popen(
-        [sys.executable, str(script), "guard", str(directory)],
+        [sys.executable, str(script), str(directory)],
         stdin=subprocess.PIPE,
         start_new_session=True,
     )

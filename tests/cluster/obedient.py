@@ -4,7 +4,6 @@ An order is a file there, which the first step that comes across it carries out 
 
 - `hold`: wait until there is a file `go`; its number stands in `hold.taken` meanwhile.
 - `memory`: take more than a GiB, and wait to be ended; a step tried again is a usual one.
-- `memory-always`: the same each time that this step is tried, and more than two GiB.
 
 So nothing depends on how long anything takes. Each step leaves a line in the file `begun`.
 """
@@ -52,10 +51,9 @@ def solve(
         while not (place / "go").exists():
             time.sleep(0.1)
     if _is_told(place / "memory", step):
-        _take(1.3)
-    always = place / "memory-always"
-    if _is_told(always, step) or _text(taken(always)) == step:
-        _take(2.3)
+        held = np.ones(int(1.3 * GIB / 8))
+        time.sleep(600)  # until somebody ends this
+        del held
     distances = bank.quadratic_forms(balanced(y)) / bank.traces()
     return svm.solve(bank, y, C, weights=distances / distances.sum())
 
@@ -75,14 +73,3 @@ def _is_told(order: Path, by: str) -> bool:
     own.write_text(by, encoding="ascii")
     own.rename(taken(order))
     return True
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="ascii") if path.exists() else ""
-
-
-def _take(gib: float) -> None:
-    """Take memory until somebody ends this."""
-    held = np.ones(int(gib * GIB / 8))
-    time.sleep(600)
-    del held

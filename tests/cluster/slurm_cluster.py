@@ -1,15 +1,10 @@
-"""A real Slurm of one node on 127.0.0.1, with munge, MariaDB and slurmdbd, in a folder of its own.
-
-    python tests/cluster/slurm_cluster.py start DIR [--cpus 8]
-    export SLURM_CONF=DIR/slurm.conf
-    python tests/cluster/slurm_cluster.py stop DIR
+"""A real Slurm of one node on 127.0.0.1, with munge, in a folder of its own.
 
 It takes root, and the packages that tests/install installs.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import signal
@@ -24,7 +19,7 @@ from engines import EngineError
 
 CLUSTER = "mklbench"
 NODE = "localhost"
-PROGRAMS = ("munged", "mariadb-install-db", "mariadbd", "slurmdbd", "slurmctld", "slurmd", "srun")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "srun")
 
 SLURM_CONF = """\
 ClusterName={cluster}
@@ -52,54 +47,25 @@ JobAcctGatherFrequency=task=1
 JobAcctGatherParams=OverMemoryKill
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
-DefMemPerCPU={memory_per_cpu}
+DefMemPerCPU=2000
 MaxArraySize=1001
 # By default every array waits for 2 s.
 SchedulerParameters=sched_min_interval=100000,batch_sched_delay=0
 KillWait=5
-AccountingStorageType=accounting_storage/slurmdbd
-AccountingStorageHost=127.0.0.1
-AccountingStoragePort={slurmdbd_port}
-AccountingStoragePass={munge}
-PreemptType=preempt/partition_prio
-PreemptMode=CANCEL
 # The node claims what it is told to, whatever the machine has.
 SlurmdParameters=config_overrides
-NodeName={node} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory} State=UNKNOWN
+NodeName={node} NodeAddr=127.0.0.1 CPUs=8 RealMemory=16000 State=UNKNOWN
 PartitionName=cpu Nodes={node} Default=YES State=UP
-PartitionName=short Nodes={node} MaxTime=1 State=UP
-PartitionName=urgent Nodes={node} PriorityTier=10 State=UP
-"""
-
-SLURMDBD_CONF = """\
-AuthType=auth/munge
-AuthInfo=socket={munge}
-SlurmUser=root
-DbdAddr=127.0.0.1
-DbdHost=localhost
-DbdPort={slurmdbd_port}
-PidFile={directory}/slurmdbd.pid
-StorageType=accounting_storage/mysql
-StorageHost=localhost
-StorageUser=root
-StorageLoc=slurm
 """
 
 
 class SlurmCluster:
-    """A Slurm under `directory` whose one node claims to have `cpus` processors.
+    """A Slurm under `directory` whose one node claims to have 8 processors."""
 
-    Partitions: `cpu`, `short` with a limit of a minute, and `urgent`, whose jobs preempt others.
-    """
-
-    def __init__(self, directory: Path, cpus: int = 8) -> None:
+    def __init__(self, directory: Path) -> None:
         self.directory = directory.resolve()
-        self.cpus = cpus
         self.configuration = self.directory / "slurm.conf"
         self._munge = self.directory / "munge" / "socket"
-        self._database = self.directory / "mariadb"
-        self._database_socket = self.directory / "mariadb.socket"
-        self._daemons: dict[str, subprocess.Popen[bytes]] = {}
 
     @property
     def variables(self) -> dict[str, str]:
@@ -113,7 +79,6 @@ class SlurmCluster:
         self._write_configuration()
         try:
             self._start_munge()
-            self._start_accounting()
             self.start_controller()
             self._start("slurmd", ["-D", "-N", NODE], self._idle)
         except BaseException:
@@ -121,9 +86,8 @@ class SlurmCluster:
             raise
 
     def stop(self) -> None:
-        """End all daemons and jobs, whoever started them, and remove the database."""
+        """End all daemons and jobs, whoever started them."""
         engines.kill_all(self._processes)
-        shutil.rmtree(self._database, ignore_errors=True)
 
     def client(self, *command: str) -> str:
         """Return what a command of Slurm prints, including what it complains about."""
@@ -141,19 +105,12 @@ class SlurmCluster:
         """Start slurmctld, which goes on where it was."""
         self._start("slurmctld", ["-D"], lambda: "is UP" in self.client("scontrol", "ping"))
 
-    def stop_controller(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """End slurmctld; jobs that run go on running.
-
-        By SIGKILL it forgets the jobs that were submitted within the last five seconds or so.
-        """
+    def restart_controller(self) -> None:
+        """Let slurmctld be away for a moment; jobs that run go on running."""
         found = [one for one in engines.marked(self.directory) if one.name() == "slurmctld"]
         for controller in found:
-            engines.send(controller, number)
+            engines.send(controller, signal.SIGTERM)
         psutil.wait_procs(found, timeout=60)
-
-    def restart_controller(self) -> None:
-        """Let slurmctld be away for a moment."""
-        self.stop_controller()
         self.start_controller()
 
     def state(self, job: str) -> str:
@@ -176,23 +133,15 @@ class SlurmCluster:
     def _write_configuration(self) -> None:
         for name in ("munge", "state", "spool"):
             (self.directory / name).mkdir(parents=True)
-        memory_per_cpu = 2000
         values = {
             "cluster": CLUSTER,
             "node": NODE,
             "directory": self.directory,
             "munge": self._munge,
-            "cpus": self.cpus,
-            "memory": memory_per_cpu * self.cpus,
-            "memory_per_cpu": memory_per_cpu,
             "slurmctld_port": engines.free_port(),
             "slurmd_port": engines.free_port(),
-            "slurmdbd_port": engines.free_port(),
         }
         self.configuration.write_text(SLURM_CONF.format(**values), encoding="utf-8")
-        slurmdbd = self.directory / "slurmdbd.conf"
-        slurmdbd.touch(mode=0o600)
-        slurmdbd.write_text(SLURMDBD_CONF.format(**values), encoding="utf-8")
 
     def _start_munge(self) -> None:
         folder = self._munge.parent
@@ -205,24 +154,8 @@ class SlurmCluster:
         ]  # fmt: skip
         self._start("munged", options, self._munge.exists)
 
-    def _start_accounting(self) -> None:
-        options = ["--no-defaults", f"--datadir={self._database}", "--user=root"]
-        rights = ["--skip-test-db", "--auth-root-authentication-method=socket"]
-        made = self.client("mariadb-install-db", *options, *rights)
-        (self.directory / "mariadb-install-db.log").write_text(made, encoding="utf-8")
-        options += [
-            "--skip-networking", f"--socket={self._database_socket}",
-            f"--pid-file={self.directory}/mariadb.pid", "--innodb-buffer-pool-size=128M",
-            "--innodb-lock-wait-timeout=900",
-        ]  # fmt: skip
-        self._start("mariadbd", options, self._database_socket.exists)
-        add_cluster = ("sacctmgr", "-i", "add", "cluster", CLUSTER)
-        self._start("slurmdbd", ["-D"], lambda: "Adding" in self.client(*add_cluster))
-
     def _start(self, program: str, options: list[str], ready: Callable[[], bool]) -> None:
-        variables = {**self.variables, "MYSQL_UNIX_PORT": str(self._database_socket)}
-        daemon = engines.start([program, *options], self.directory, program, variables)
-        self._daemons[program] = daemon
+        daemon = engines.start([program, *options], self.directory, program, self.variables)
         log = self.directory / f"{program}.log"
 
         def ready_or_ended() -> bool:
@@ -245,36 +178,12 @@ def missing() -> str | None:
     """Return why no Slurm can be started here, and what to do about it."""
     absent = [program for program in PROGRAMS if shutil.which(program) is None]
     if absent:
-        return (
-            f"there is no {', '.join(absent)}: "
-            "apt-get install munge slurm-wlm slurmdbd mariadb-server"
-        )
+        return f"there is no {', '.join(absent)}: apt-get install munge slurm-wlm"
     if os.geteuid() != 0:
         return "a Slurm of one's own can be started by root only"
     return None
 
 
-def main() -> None:
-    """Do what the command line says."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("action", choices=["start", "stop", "guard"])
-    parser.add_argument("directory", type=Path)
-    parser.add_argument("--cpus", type=int, default=8)
-    asked = parser.parse_args()
-    cluster = SlurmCluster(asked.directory, asked.cpus)
-    if asked.action == "start":
-        reason = missing()
-        if reason:
-            parser.error(reason)
-        cluster.start()
-        print(f"export SLURM_CONF={cluster.configuration}")
-    else:
-        if asked.action == "guard":
-            sys.stdin.read()
-        cluster.stop()
-
-
-if __name__ == "__main__":
-    main()
+if __name__ == "__main__":  # end what is left in a folder when whoever started it has ended
+    sys.stdin.read()
+    SlurmCluster(Path(sys.argv[1])).stop()

@@ -23,7 +23,7 @@ OPTIONS = {"PYTHONPATH": runs.PYTHONPATH}
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
     """A scheduler with two workers that can import our algorithm."""
-    yield from started(DaskCluster(tmp_path_factory.mktemp("dask"), settings=OPTIONS))
+    yield from started(DaskCluster(tmp_path_factory.mktemp("dask"), OPTIONS))
 
 
 def started(cluster: DaskCluster) -> Iterator[DaskCluster]:
