@@ -166,7 +166,7 @@ class TestImports:
         assert parts_imported_by(part) <= LIBRARY | common
         for name, path in modules_of(part):
             foreign = {imported.split(".")[0] for imported in imports_of(path)}
-            assert not foreign & {"hydra", "omegaconf", "yaml", "pooch", "rich"}, name
+            assert not foreign & {"hydra", "omegaconf", "yaml", "pooch"}, name
 
     def test_the_data_knows_nothing_of_the_kernels(self) -> None:
         assert parts_imported_by("data") <= COMMON
@@ -236,7 +236,7 @@ class TestStartup:
 
     def test_the_command_line_starts_on_the_standard_library(self) -> None:
         loaded = modules_after("import mklbench.cli")
-        assert loaded.isdisjoint({*SLOW, "numpy", "scipy", "hydra", "libsvm", "rich"})
+        assert loaded.isdisjoint({*SLOW, "numpy", "scipy", "hydra", "libsvm"})
 
 
 def modules_after(statement: str) -> set[str]:

@@ -17,7 +17,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.evaluation import decision_again
 from mklbench.experiments.execution.plan import Executor, run_all
 from mklbench.experiments.files import check_writable_file
-from mklbench.experiments.progress import progress
+from mklbench.experiments.progress import Lines, Progress
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RunRecords, border_text
 from mklbench.experiments.rows import csv_text, settings, summary, summary_grid
@@ -56,7 +56,7 @@ def run_of(job: ComposedRun) -> Run:
 
 
 def run_missing(
-    runs: Sequence[Run], store: Store, executor: Executor, shown: str = "auto"
+    runs: Sequence[Run], store: Store, executor: Executor, shown: str = "lines"
 ) -> list[RunRecords]:
     """Run what the store lacks, and return all that it has; who interrupts hears what is kept.
 
@@ -68,12 +68,13 @@ def run_missing(
         Where records are kept.
     executor : Executor
         Takes the steps.
-    shown : str, default="auto"
-        How the progress is shown.
+    shown : str, default="lines"
+        How the progress is shown: "lines" or "none".
     """
     kept = f"finished splits are kept in {store.path}; the same command goes on from there."
     with interruption.saying(kept):
-        return run_all(runs, store, executor=executor, progress=progress(shown))
+        told = Lines() if shown == "lines" else Progress()
+        return run_all(runs, store, executor=executor, progress=told)
 
 
 class _Runs:

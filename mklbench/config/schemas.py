@@ -22,7 +22,7 @@ TABLE_SCORERS = ("f1", "roc_auc")
 # What `metrics=` takes beside the scorers of scikit-learn: it is measured of the fitted model.
 MEASURES = ("model_bytes",)
 SplitKind = Literal["kfold", "loo", "groups", "time", "given"]
-Progress = Literal["auto", "bar", "lines", "none"]
+Progress = Literal["lines", "none"]
 Combine = Literal["smallest", "largest", "joint"]
 Ties = Literal["larger"]
 
@@ -207,7 +207,7 @@ class RunOptions:
     results_dir: str = "results/store"
     out: Annotated[str, _file(".csv", ".tex")] | None = None
     predictions: Annotated[str, _file(".csv")] | None = None
-    progress: Progress = "auto"
+    progress: Progress = "lines"
 
 
 @dataclass(frozen=True)

@@ -121,10 +121,7 @@ def _run(
         steps += [step for step in found if step.selects or step.split == item.record.split]
     if steps:
         progress.start(steps, len(missing))
-        try:
-            errors |= executor.run(list(dict.fromkeys(steps)), store, progress)
-        finally:
-            progress.stop()
+        errors |= executor.run(list(dict.fromkeys(steps)), store, progress)
     ended: dict[Rerun, Record | str] = {}
     for item in items:
         record = store.record(item.run, item.record.split)
