@@ -51,8 +51,8 @@ def table(
     wraps: Sequence[str] = (),
     spared: Sequence[str] = (),
     numbers: bool = False,
-) -> tuple[str, list[str]]:
-    """Return a table that has room, and the headings of columns for which there was none.
+) -> str:
+    """Return a table that has room, and below it which columns had none.
 
     Parameters
     ----------
@@ -94,4 +94,8 @@ def table(
         for name, of in columns.items()
     ]
     heads, *lines = zip(*shown, strict=True)
-    return tabulate(lines, heads, disable_numparse=not numbers), left_out
+    missing = sorted(left_out, key=list(headings).index)
+    note = (
+        f"\nNo room for {', '.join(missing)}: COLUMNS=200 makes the table wider." if missing else ""
+    )
+    return tabulate(lines, heads, disable_numparse=not numbers) + note

@@ -23,12 +23,7 @@ def show_list(names: Sequence[str], config_dir: str | None = None) -> str:
     columns = ["name", "n", "d", "classes", "where", "licence", "title"]
     body = [[str("" if row[name] is None else row[name]) for name in columns] for row in rows]
     width = terminal.width(default=120)
-    shown, left_out = terminal.table(
-        columns, body, width, wraps=_SPARED, spared=_SPARED, numbers=True
-    )
-    if left_out:
-        shown += f"\nNo room for {', '.join(name for name in columns if name in left_out)}."
-    return shown
+    return terminal.table(columns, body, width, wraps=_SPARED, spared=_SPARED, numbers=True)
 
 
 def fetch(names: Sequence[str], config_dir: str | None = None) -> int:
@@ -51,7 +46,7 @@ def verify(names: Sequence[str], config_dir: str | None = None) -> int:
     found = [result for config in configs.values() for result in catalogue.verify(config)]
     headings = ["name", "place", "status", "content"]
     body = [[result.name, result.place, result.status, result.detail] for result in found]
-    print(terminal.table(headings, body, None, numbers=True)[0])
+    print(terminal.table(headings, body, None, numbers=True))
     return 1 if any(result.status == "damaged" for result in found) else 0
 
 

@@ -41,8 +41,7 @@ def _said(store: Store) -> Iterator[str]:
     names, counts, width = _names(runs), [run.counts for run in runs], terminal.width()
     rows = [[name, *map(str, numbers)] for name, numbers in zip(names, counts, strict=True)]
     headings = ["run", "splits", "done", "running", "failed", "waiting"]
-    shown, _ = terminal.table(headings, rows, width, wraps=["run"], numbers=True)
-    yield from shown.splitlines()
+    yield terminal.table(headings, rows, width, wraps=["run"], numbers=True)
     for name, run in zip(names, runs, strict=True):
         for line in _details(run):
             yield terminal.wrapped(f"{name}, {line}", width, indent=2)

@@ -104,14 +104,7 @@ def summary(results: Sequence[RunRecords]) -> str:
     It is as wide as the terminal, if there is one.
     """
     headings, body = summary_grid(results)
-    shown, left_out = terminal.table(
-        headings, body, terminal.width(), wraps=("setting",), spared=_SPARED
-    )
-    if left_out:
-        shown += (
-            f"\nNo room for {', '.join(n for n in headings if n in left_out)}; out=FILE has all."
-        )
-    return shown
+    return terminal.table(headings, body, terminal.width(), wraps=("setting",), spared=_SPARED)
 
 
 def summary_grid(results: Sequence[RunRecords]) -> tuple[list[str], list[list[str]]]:
