@@ -20,7 +20,7 @@ from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.progress import Lines, Progress
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RunRecords, border_text
-from mklbench.experiments.rows import csv_text, settings, summary, summary_grid
+from mklbench.experiments.rows import csv_text, settings, summary
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
 from mklbench.grids import AUTO
@@ -122,7 +122,7 @@ class _Runs:
             raise InputError(next(str(result.error) for result in self.results))
         out = self.options.out
         if out is not None:
-            _write(out, usable)
+            write_result(Path(out), csv_text(usable).encode())
         if self.options.predictions is not None:
             _write_predictions(self.options.predictions, usable)
         print(summary(usable))
@@ -169,19 +169,6 @@ def _published(results: list[RunRecords]) -> Iterator[str]:
         if position is not None:
             label = f"{result.run.label}: " if len(results) > 1 else ""
             yield label + position.beside(result.records)
-
-
-def _write(path: str, results: list[RunRecords]) -> None:
-    """Write the rows as CSV, or the summary as a table in LaTeX."""
-    if path.endswith(".tex"):
-        from mklbench.report.document import Grid, to_latex
-
-        headings, body = summary_grid(results)
-        n_labels = headings.index("splits")  # names, settings, and C, which may be a range
-        text = to_latex([Grid(headings, body, n_labels)])
-    else:
-        text = csv_text(results)
-    write_result(Path(path), text.encode())
 
 
 def _write_predictions(path: str, results: list[RunRecords]) -> None:

@@ -47,16 +47,10 @@ def _positive(found: Any, where: Where) -> float:
     return number
 
 
-def _file(*endings: str) -> Rule:
-    """Return the rule of the name of a file that ends in one of `endings`."""
-
-    def rule(found: Any, where: Where) -> str:
-        if not str(found).endswith(endings):
-            names = " or ".join(endings)
-            raise InputError(f"{where}={found} is not accepted: name a file in {names}.")
-        return str(found)
-
-    return rule
+def _csv(found: Any, where: Where) -> str:
+    if not str(found).endswith(".csv"):
+        raise InputError(f"{where}={found} is not accepted: name a .csv file.")
+    return str(found)
 
 
 class OptionWhere(Where):
@@ -205,8 +199,8 @@ class RunOptions:
     jobs: Annotated[int, Whole(1, MAX_JOBS)] = 1
     timeout: Annotated[float, _positive] | None = None
     results_dir: str = "results/store"
-    out: Annotated[str, _file(".csv", ".tex")] | None = None
-    predictions: Annotated[str, _file(".csv")] | None = None
+    out: Annotated[str, _csv] | None = None
+    predictions: Annotated[str, _csv] | None = None
     progress: Progress = "lines"
 
 

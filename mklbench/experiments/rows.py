@@ -101,14 +101,8 @@ def record_row(record: Record) -> Row:
 def summary(results: Sequence[RunRecords]) -> str:
     """Return an aligned table: a line for each run, with means over its finished splits.
 
-    It is as wide as the terminal, if there is one.
+    It is as wide as the terminal, if there is one, and has no column that is empty.
     """
-    headings, body = summary_grid(results)
-    return terminal.table(headings, body, terminal.width(), wraps=("setting",), spared=_SPARED)
-
-
-def summary_grid(results: Sequence[RunRecords]) -> tuple[list[str], list[list[str]]]:
-    """Return the headings and the lines of the `summary`, without columns that are empty."""
     lines = [
         _line(result) | {"setting": setting}
         for result, setting in zip(results, settings([r.run for r in results]), strict=True)
@@ -119,7 +113,8 @@ def summary_grid(results: Sequence[RunRecords]) -> tuple[list[str], list[list[st
         *scores, "kernels", "gap", "svm calls", "fit s", "in svm",
     ]  # fmt: skip
     shown = [name for name in headings if any(line.get(name) for line in lines)]
-    return shown, [[line.get(name, "") for name in shown] for line in lines]
+    body = [[line.get(name, "") for name in shown] for line in lines]
+    return terminal.table(shown, body, terminal.width(), wraps=("setting",), spared=_SPARED)
 
 
 def settings(runs: Sequence[Run]) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from experiment_fakes import TINY
 
 import mklbench
 from mklbench import cli
@@ -62,12 +61,3 @@ def test_a_frame_of_a_table_has_a_row_a_number() -> None:
     assert sonar.published_mean.max() == pytest.approx(86.6)
     with pytest.raises(InputError, match="fmt=tex is not known"):
         mklbench.rendered("picard2012_table1", "tex")
-
-
-def test_a_run_writes_its_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    run = ["run", *TINY, "algo=svm", "results_dir=store", "progress=none", "out=summary.tex"]
-    assert cli.main([*run, "split.n_splits=2"]) == 0
-    text = Path("summary.tex").read_text(encoding="utf-8")
-    assert "twonorm & svm & gaussian & " in text
-    assert r"\bottomrule" in text
