@@ -89,7 +89,7 @@ class _Runs:
         """Run jobs, and return their mean accuracies, or of real targets their mean RMSE."""
         runs = []
         for job in jobs:
-            self._take_options(configs.run_options(job.config))
+            self.options = configs.run_options(job.config)
             runs.append(run := run_of(job))
             given = configs.by_key(job.overrides)
             is_chosen = run.config.search.grid or "algo.C" in given or "search" in given
@@ -104,15 +104,6 @@ class _Runs:
         results = run_missing(runs, store, executor, self.options.progress)
         self.results += results
         return [_mean(result) for result in results]
-
-    def _take_options(self, options: RunOptions) -> None:
-        """Take the options of the command, which its runs have in common."""
-        for name, value in vars(self.options or options).items():
-            if (other := getattr(options, name)) != value:
-                raise InputError(
-                    f"{name}={value},{other} cannot be swept: it is one for the whole command."
-                )
-        self.options = options
 
     def report(self) -> int:
         """Write the CSV file and print the summary; return the exit status."""

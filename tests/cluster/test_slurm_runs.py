@@ -115,7 +115,7 @@ def test_a_job_out_of_memory(begin: Start, expected: Results) -> None:
     run = begin(hold=False)
     run.order("memory")
     run.start()
-    assert runs.assert_one_failed(run, expected).startswith("OUT_OF_MEMORY on node localhost")
+    assert runs.assert_one_failed(run, expected).startswith("FAILED on node localhost")
     assert_goes_on(run, expected)
 
 

@@ -116,11 +116,11 @@ class Dask(Remote):
             address = self._address or self._cluster
             self._client = Client(address, timeout=_CONNECT, set_as_default=False)
         except Exception as error:  # of many kinds
-            wrong, remedy = "executor=dask starts no workers", "start the command again"
-            if self._address is not None:
-                wrong = f"executor.address={self._address} does not answer"
-                remedy = "see that a dask scheduler runs there, as in tcp://host:8786"
-            raise InputError(f"{wrong} ({first_line(error)}): {remedy}.") from error
+            asked = "" if self._address is None else f" with executor.address={self._address}"
+            raise InputError(
+                f"executor=dask{asked} has no workers ({first_line(error)}): see that a dask "
+                "scheduler runs there, as in tcp://host:8786, or start the command again."
+            ) from error
 
     def _check(self, store: Store) -> None:
         store.check(writable=True)

@@ -10,7 +10,6 @@ import contextlib
 import getpass
 import io
 import math
-import re
 import shutil
 import signal
 import subprocess
@@ -30,7 +29,6 @@ _ENDED = (
     "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "LOST", "NODE_FAIL",
     "OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT",
 )  # fmt: skip
-_TOO_LARGE = re.compile("exceeded (job )?memory limit|oom.kill", re.IGNORECASE)
 
 
 class Slurm(Remote):
@@ -149,9 +147,6 @@ class Slurm(Remote):
             refused = submitted.result()
         else:
             self._has_failed = True
-            with contextlib.suppress(OSError):  # so Slurm says it without control groups
-                if state == "FAILED" and _TOO_LARGE.search(log.read_text(errors="replace")):
-                    state = "OUT_OF_MEMORY"
         where = f"on node {node or 'unknown'}, slurm job {job_id}; log: {log}"
         return EndedJob(f"slurm {job_id}", state, where, refused)
 

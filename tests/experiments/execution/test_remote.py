@@ -136,5 +136,5 @@ def test_workers_of_dask_that_do_not_start_are_said_in_a_sentence(
         raise RuntimeError("Nanny failed to start.")
 
     monkeypatch.setattr("distributed.LocalCluster", cluster)
-    with pytest.raises(InputError, match=r"dask starts no workers \(Nanny failed to start\): "):
+    with pytest.raises(InputError, match=r"dask has no workers \(Nanny failed to start\): "):
         Dask().prepare([], store)
