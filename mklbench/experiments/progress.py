@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from datetime import timedelta
 from statistics import fmean
 from typing import TYPE_CHECKING, TextIO
 
@@ -87,15 +88,8 @@ def outcome(records: list[Record]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds as a person would say them: 0.42 s, 12 s, 3 min 20 s, 2 h 5 min."""
-    if seconds < 10:
-        return f"{seconds:.2g} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    """Return seconds as people read them: 0.42 s, 12 s, or hours, minutes and seconds, 2:05:00."""
+    return f"{seconds:.2g} s" if seconds < 60 else str(timedelta(seconds=round(seconds)))
 
 
 def _count(number: int, noun: str) -> str:

@@ -242,7 +242,7 @@ def test_lines_tell_of_a_long_run_between(store: Store, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0.4213, "0.42 s"), (59.4, "59 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")],
+    [(0.4213, "0.42 s"), (59.4, "59 s"), (200, "0:03:20"), (7500, "2:05:00")],
 )
 def test_durations_are_readable(seconds: float, text: str) -> None:
     assert duration(seconds) == text
