@@ -88,4 +88,4 @@ def test_selections_nobody_has_timed_leave_the_time_unknown(store: Store, tmp_pa
 
 def test_several_jobs_share_the_time() -> None:
     work = [Work(tiny_run(), 4, 60.0), Work(tiny_run("algo.C=2"), 4, 20.0)]
-    assert "about 1 min 20 s on one core or 40 s on 2." in describe_work(work, jobs=2)
+    assert "about 0:01:20 on one core or 40 s on 2." in describe_work(work, jobs=2)
