@@ -24,7 +24,7 @@ from mklbench import multiclass
 from mklbench.errors import InputError
 from mklbench.kernels import Family, KernelOperator
 from mklbench.kernels.cross import CrossKernels
-from mklbench.kernels.mixtures import combined_cross
+from mklbench.kernels.mixtures import FamilyBank
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
@@ -157,8 +157,8 @@ class LearnedKernel:
         return self._kernels
 
     def _of(self, kernels: CrossKernels, machine: Solution, Z: Any) -> Array:
-        if machine.thetas is not None:
-            return combined_cross(kernels, machine.weights, machine.thetas, Z)
+        if isinstance(kernels, Family) and machine.thetas is not None:
+            return FamilyBank(kernels, machine.thetas).cross(machine.weights, Z)
         return kernels.cross(machine.weights[self._in_use], Z) ** machine.degree
 
 

@@ -24,10 +24,6 @@ Array = NDArray[np.float64]
 SMALLEST_VALUE, LARGEST_VALUE = 1e-140, 1e140
 
 
-# The square of a smaller deviation may be 0.
-_SMALLEST_DEVIATION = 1e-150
-
-
 class KernelFunction(Protocol):
     """A positive semidefinite function k of two samples."""
 
@@ -41,12 +37,11 @@ class KernelFunction(Protocol):
 def standardisation(X: Array) -> tuple[Array, Array]:
     """Return the mean and 1 / the standard deviation (d,) of each column of `X` (n, d).
 
-    The latter is 0 for a constant column, and for one whose deviation is too small to have an
-    inverse.
+    The latter is 0 for a constant column.
     """
     spread = X.std(axis=0)
     # The deviation of a constant may be rounding of its mean.
-    varies = (X.max(axis=0) > X.min(axis=0)) & (spread > _SMALLEST_DEVIATION)
+    varies = (X.max(axis=0) > X.min(axis=0)) & (spread > 0)
     return X.mean(axis=0), np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
 
 

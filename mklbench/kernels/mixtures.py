@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import Family
-from mklbench.kernels.cross import CrossKernels, weighted_sum
+from mklbench.kernels.cross import weighted_sum
 
 
 class FamilyBank(StackedBank):
@@ -36,7 +36,6 @@ class FamilyBank(StackedBank):
         self.thetas = check_thetas(family, thetas)
         self.n_samples, self.n_kernels = family.n_samples, len(self.thetas)
         self.features, self.groups = (-1,) * self.n_kernels, None
-        _ = self._grams
 
     def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
         for theta in self.thetas[kernels]:
@@ -61,9 +60,6 @@ class FamilyBank(StackedBank):
         self.thetas = wanted.copy()
         self.n_kernels = len(wanted)
         self.features = (-1,) * self.n_kernels
-
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        return combined_cross(self._family, self._check_weights(weights), self.thetas, Z)
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         return self._family.member_names(self.thetas, columns)
@@ -97,19 +93,6 @@ def check_thetas(family: Family, thetas: ArrayLike) -> Array:
     return checked
 
 
-def combined_cross(family: CrossKernels, weights: Array, thetas: Array, Z: ArrayLike) -> Array:
-    """Return sum_k weights_k K_thetas_k (n_z, n) between new samples `Z` and the training ones."""
-    return _combined(family.cross, weights, thetas, Z, family.n_samples)
-
-
-def _combined(
-    kernel: Callable[[Array, Any], Array], weights: Array, thetas: Array, Z: Any, n: int
-) -> Array:
-    used = np.flatnonzero(weights)
-    blocks = (kernel(thetas[k], Z) for k in used)
-    return weighted_sum(weights[used], blocks, (np.shape(Z)[0], n))
-
-
 def mixture_outputs(
     family: Family, weights: Array, thetas: Array, dual_coef: Array, Z: ArrayLike
 ) -> Array:
@@ -129,7 +112,8 @@ def mixture_outputs(
         New samples.
     """
     support = np.flatnonzero(dual_coef)
-    return combined_cross(family.take(support), weights, thetas, Z) @ dual_coef[support]
+    machine = FamilyBank(family.take(support), thetas)
+    return machine.cross(weights, Z) @ dual_coef[support]
 
 
 def training_outputs(
@@ -150,7 +134,8 @@ def training_outputs(
     rows : ndarray of int of shape (r,) or slice, default=slice(None)
         The training samples that are asked for; all n if not given.
     """
-    support = np.flatnonzero(dual_coef)
+    support, used = np.flatnonzero(dual_coef), np.flatnonzero(weights)
     machine, samples = family.take(support), family.samples[rows]
-    kernel = _combined(machine.between, weights, thetas, samples, len(support))
+    blocks = (machine.between(thetas[k], samples) for k in used)
+    kernel = weighted_sum(weights[used], blocks, (len(samples), len(support)))
     return kernel @ dual_coef[support]

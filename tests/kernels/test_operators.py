@@ -203,6 +203,7 @@ class TestMembers:
         family = family_case("product of Gaussians").family
         thetas = np.random.default_rng(0).uniform(size=(3, 6))
         bank = FamilyBank(family, thetas)
+        bank.traces()
         computed: list[np.ndarray] = []
         gram = type(family).gram
 

@@ -249,13 +249,9 @@ class GeneratedBank(Bank):
 
     def _distances(self, g: int, X: Array, Z: Array) -> Array:
         """Return the squared distances (n, n_z) of samples in the columns of group g."""
-        columns = list(self._groups[g])
-        if len(columns) > 2:
-            left = X[:, columns]
-            return squared_distances(left, left if Z is X else Z[:, columns])
-        # Of one or two columns no digit is lost.
-        distances = squared_distances(X[:, columns[:1]], Z[:, columns[:1]])
-        for j in columns[1:]:
+        first, *others = self._groups[g]
+        distances = squared_distances(X[:, [first]], Z[:, [first]])  # which loses no digit
+        for j in others:
             distances += squared_distances(X[:, [j]], Z[:, [j]])
         return distances
 

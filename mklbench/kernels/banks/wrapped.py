@@ -28,8 +28,6 @@ from mklbench.validation import (
     check_training_features,
 )
 
-_FURTHEST = float(np.finfo(np.float64).max)
-
 
 class WrappedBank(Bank):
     """A bank whose kernels are those of another one, but for what subclasses change.
@@ -228,16 +226,11 @@ class StandardisedBank(WrappedBank):
         return taken
 
     def _new(self, Z: Any) -> Array:
-        samples = check_features("Z", Z, len(self._means))
-        with np.errstate(over="ignore"):  # whatever the kernel makes of it
-            scaled = (samples - self._means) * self._factors
-        return np.clip(scaled, -_FURTHEST, _FURTHEST, out=scaled)
+        return (check_features("Z", Z, len(self._means)) - self._means) * self._factors
 
 
 # A diagonal entry of which centring leaves no more than this share is 0 up to rounding.
 _ROUNDING = 1e-12
-# Below this numbers lose digits.
-_SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 class _RemadeBank(StackedBank):
@@ -369,14 +362,8 @@ class CosineBank(_RemadeBank):
 
 
 def _inverse_roots(diagonals: Array) -> Array:
-    """Return 1 / sqrt of the entries of `diagonals` (M, n), 0 where they are not positive.
-
-    Positive means that they have all digits; those that have overflowed have no root: NaN.
-    """
-    positive = diagonals > _SMALLEST
-    roots = np.sqrt(np.where(positive, diagonals, 1.0))
-    roots[np.isinf(roots)] = np.nan
-    return np.divide(1.0, roots, out=np.zeros_like(diagonals), where=positive)
+    """Return 1 / sqrt of the entries of `diagonals` (M, n), 0 where they are not positive."""
+    return np.power(diagonals, -0.5, out=np.zeros_like(diagonals), where=diagonals > 0)
 
 
 _HOW = ("sum", "product", "polynomial")

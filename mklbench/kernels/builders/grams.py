@@ -9,6 +9,7 @@ last, and so may an array.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from numbers import Integral
@@ -220,7 +221,7 @@ class GramStack:
 
     def __init__(self, K: Any) -> None:
         given = named_grams(K, "K")
-        if isinstance(K, GramStack) or given.matrices.ndim != 3:
+        if given.matrices.ndim != 3:
             raise InputError(
                 f"K has shape {np.shape(K)}: a GramStack is made of Gram matrices (M, n, n), one a "
                 "kernel."
@@ -252,10 +253,9 @@ class GramStack:
                 f"a GramStack of shape {self.shape} is indexed by rows, or by rows and columns as "
                 "in stack[np.ix_(rows, columns)]: stack.matrices is an array."
             )
-        chosen = GramStack(picked)
-        chosen.kernels = self.kernels
-        chosen.rows = _picked(self.rows, kept[0] if kept else slice(None))
-        chosen.columns = _picked(self.columns, kept[1] if len(kept) > 1 else slice(None))
+        chosen, (rows, columns, *_) = copy(self), (*kept, slice(None), slice(None))
+        chosen.matrices = picked
+        chosen.rows, chosen.columns = _picked(self.rows, rows), _picked(self.columns, columns)
         return chosen
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

@@ -57,12 +57,20 @@ def matrices(
     arrays = {name: _numbers(value) for name, value in _arrays(path, file).items()}
     found: dict[str, NDArray[Any]] = {}
     for name in _chosen(arrays, file) if names is None else names:
-        array = _named(arrays, name, file)
-        if array.ndim == 2:
+        if name not in arrays:
+            near = hint(name, arrays, "kernel.array=")
+            raise InputError(f"kernel.array={name} is no variable of {file}: {near}.")
+        array = arrays[name]
+        if _is_matrix(array):
             found[name] = array
-            continue
-        stack = enumerate(kernels_first(array))
-        found |= {f"{name}, matrix {m}": matrix for m, matrix in stack}
+        elif _is_stack(array):
+            stack = enumerate(kernels_first(array))
+            found |= {f"{name}, matrix {m}": matrix for m, matrix in stack}
+        else:
+            raise InputError(
+                f"kernel.array={name} of {file} has shape {array.shape}: name a matrix of numbers "
+                "(n, n), or a stack (n, n, M) or (M, n, n)."
+            )
     if not found:
         raise InputError(f"{file} holds no matrix: name a file with square matrices.")
     for name, matrix in found.items():
@@ -114,9 +122,9 @@ def all_of(
     return found, by_file
 
 
-def _chosen(arrays: Mapping[str, NDArray[Any] | None], file: str) -> list[str]:
+def _chosen(arrays: Mapping[str, NDArray[Any]], file: str) -> list[str]:
     """Return the name of the stack of a file, or those of its single matrices."""
-    stacks = [name for name, array in arrays.items() if array is not None and _is_stack(array)]
+    stacks = [name for name, array in arrays.items() if _is_stack(array)]
     usual = [name for name in stacks if name in _USUAL]
     candidates = usual or stacks
     if len(candidates) > 1:
@@ -124,24 +132,7 @@ def _chosen(arrays: Mapping[str, NDArray[Any] | None], file: str) -> list[str]:
             f"{file} holds several stacks of matrices, {', '.join(candidates)}: choose "
             f"kernel=grams with kernel.array={candidates[0]} to take one of them."
         )
-    return candidates or [
-        n for n, array in arrays.items() if array is not None and _is_matrix(array)
-    ]
-
-
-def _named(arrays: Mapping[str, NDArray[Any] | None], name: str, file: str) -> NDArray[Any]:
-    if name not in arrays:
-        raise InputError(
-            f"kernel.array={name} is no variable of {file}: {hint(name, arrays, 'kernel.array=')}."
-        )
-    array = arrays[name]
-    if array is None or not (_is_stack(array) or _is_matrix(array)):
-        what = "no numbers" if array is None else f"shape {array.shape}"
-        raise InputError(
-            f"kernel.array={name} of {file} has {what}: name a matrix (n, n), or a "
-            "stack (n, n, M) or (M, n, n)."
-        )
-    return array
+    return candidates or [name for name, array in arrays.items() if _is_matrix(array)]
 
 
 def _is_matrix(array: NDArray[Any]) -> bool:
@@ -163,19 +154,19 @@ def kernels_first(stack: NDArray[Any]) -> NDArray[Any]:
     return np.moveaxis(stack, -1, 0) if n == also != last else stack
 
 
-def _numbers(value: Any) -> NDArray[Any] | None:
-    """Return a variable as an array of numbers, a cell of matrices as a stack; None for others."""
+def _numbers(value: Any) -> NDArray[Any]:
+    """Return a variable as an array of numbers, a cell of matrices as a stack; empty for others."""
     array = np.asarray(value)
     if array.dtype == object and array.size:
         items = [np.asarray(item) for item in array.ravel()]
         alike = {(item.shape, item.dtype.kind in "biufc") for item in items}
         shape, _ = next(iter(alike))
         if len(alike) > 1 or len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
-            return None
+            return np.empty(0)
         array = np.stack(items)
     if array.dtype.kind in "biu":
         array = array.astype(np.float64)
-    return array if array.dtype.kind in "fc" else None
+    return array if array.dtype.kind in "fc" else np.empty(0)
 
 
 def _arrays(path: str, file: str) -> Mapping[str, Any]:
