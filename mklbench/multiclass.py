@@ -14,8 +14,7 @@ from scipy.special import softmax
 from mklbench.contract import Solver, algorithm_of, named
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, Views
-from mklbench.kernels.contract import unbound
-from mklbench.kernels.cross import CrossKernels
+from mklbench.kernels.contract import CrossKernels, unbound
 from mklbench.kernels.mixtures import mixture_outputs
 from mklbench.solution import Mixture, Solution
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from mklbench import multiclass
 from mklbench.errors import InputError
 from mklbench.kernels import Family, KernelOperator
-from mklbench.kernels.cross import CrossKernels
+from mklbench.kernels.contract import CrossKernels
 from mklbench.kernels.mixtures import FamilyBank
 from mklbench.solution import Solution
 

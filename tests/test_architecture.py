@@ -49,7 +49,7 @@ LIBRARY = {
 # The same inside of a package.
 INSIDE = {
     "kernels": [
-        {"euclidean", "cross", "samples", "contract"},
+        {"samples", "contract"},
         {"functions", "gram_matrices"},
         {"row_factors"},
         {"base"},

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels.contract import Memory
-from mklbench.kernels.cross import CrossKernels
+from mklbench.kernels.contract import CrossKernels, Memory
 from mklbench.kernels.gram_matrices import centre
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.validation import check_indices

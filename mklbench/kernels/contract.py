@@ -1,4 +1,4 @@
-"""What a kernel builder declares: what it is called with, its version, what its kernels need.
+"""What predictions ask of kernels, and what a builder of kernels declares of itself.
 
 A builder is any callable from training samples to a bank or a family, such as a function with its
 options bound. It may have these attributes, of itself or of its class; `declares` gives them to a
@@ -22,17 +22,20 @@ function:
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -78,8 +81,10 @@ def declares(*, version: int = 1, takes_sparse: bool = False) -> Callable[[_Func
 def builder_of(builder: Callable[..., Any]) -> Builder:
     """Return the declarations of a builder, whether its options are bound or not."""
     function, _ = unbound(builder)
-    names = (field.name for field in fields(Builder) if field.name != "name")
-    declared = {name: getattr(function, name) for name in names if hasattr(function, name)}
+    module = getattr(function, "__module__", None) or ""
+    declared: dict[str, Any] = {"takes_few": module.startswith("mklbench.kernels.")}
+    names = [field.name for field in fields(Builder) if field.name != "name"]
+    declared |= {name: getattr(function, name) for name in names if hasattr(function, name)}
     return Builder(getattr(function, "__name__", type(function).__name__), **declared)
 
 
@@ -153,3 +158,54 @@ class Memory(NamedTuple):
 def gram_bytes(n: int, count: float = 1.0) -> float:
     """Return the bytes of so many matrices (n, n)."""
     return NUMBER * count * float(n) ** 2
+
+
+class CrossKernels(ABC):
+    """Kernels between new samples and some training samples: all that a prediction asks for.
+
+    Every operator is one, on its training samples, and so are kernels on nodes
+    (`mklbench.kernels.row_factors`).
+
+    Attributes
+    ----------
+    n_samples : int
+        Number n of training samples.
+    n_kernels : int
+        Number M of base kernels of a bank, or of parameters of a family.
+    """
+
+    n_samples: int
+    n_kernels: int
+
+    @abstractmethod
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        """Return the kernel (n_z, n) between new samples and the training samples at some weights.
+
+        Parameters
+        ----------
+        weights : array_like of shape (M,)
+            Weights of the kernels of a bank, or parameters theta of a family.
+        Z : array_like of shape (n_z, d)
+            Features of the new samples, unless the operator says otherwise.
+        """
+
+    def _check_weights(self, weights: ArrayLike) -> Array:
+        checked = np.asarray(weights, dtype=np.float64)
+        if checked.shape == (self.n_kernels,):
+            return checked
+        M = self.n_kernels
+        raise InputError(
+            f"weights have shape {checked.shape}, but there are {M} kernels: pass a vector ({M},) "
+            f"of one weight a kernel, such as numpy.eye({M})[m] for kernel m alone."
+        )
+
+
+def weighted_sum(weights: Array, blocks: Iterable[Array], shape: tuple[int, int]) -> Array:
+    """Return sum_m weights_m blocks_m, zeros of `shape` where there is no block."""
+    total: Array | None = None
+    for weight, block in zip(weights, blocks, strict=True):
+        if total is None:
+            total = weight * block
+        else:
+            total += weight * block
+    return np.zeros(shape) if total is None else total

@@ -14,14 +14,14 @@ from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import CoordinateSearch, Family, RoughFamily
 from mklbench.kernels.contract import NUMBER, Memory, gram_bytes
-from mklbench.kernels.euclidean import (
+from mklbench.kernels.functions import (
+    Gaussian,
     Single,
     distances_of_differences,
     distances_of_products,
     exp_in_place,
     squared_distances,
 )
-from mklbench.kernels.functions import Gaussian
 from mklbench.kernels.lines import IndicatorLines, ProductLines, are_indicators
 from mklbench.kernels.naming import (
     ALL_COLUMNS,
@@ -49,8 +49,6 @@ class _Gaussians(Family):
     InputError
         If the box is empty or not within the numbers >= 0.
     """
-
-    takes_few = True
 
     def __init__(self, X: ArrayLike, n_parameters: int, gamma_min: float, gamma_max: float) -> None:
         if not 0 <= gamma_min <= gamma_max or gamma_min == np.inf or gamma_max == 0:
@@ -283,7 +281,6 @@ class GaussianPolynomials(Family):
         Degree of the polynomial, >= 1.
     """
 
-    takes_few = True
     n_kernels = 2
     features = (-1, -1)
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, eigh, eigvalsh, lapack
 
 from mklbench.errors import InputError, warn
-from mklbench.kernels.cross import Array
+from mklbench.kernels.contract import Array
 from mklbench.validation import kernel_called
 
 # Numbers of a sum that stay in the processor's cache while the terms stream past.
@@ -214,15 +214,6 @@ def write_rows(rows: Array, start: int, out: Array) -> None:
     out[:start, start:stop] = rows[:, :start].T
 
 
-def asymmetry(gram: Array) -> float:
-    """Return the largest |K_ij - K_ji|."""
-    blocks = range(0, len(gram), BLOCK)
-    return max(
-        float(np.abs(gram[i : i + BLOCK, : i + BLOCK] - gram[: i + BLOCK, i : i + BLOCK].T).max())
-        for i in blocks
-    )
-
-
 def symmetric(name: str, gram: Array) -> Array:
     """Return a matrix (n, n), made symmetric with a warning where rounding left it less.
 
@@ -231,7 +222,7 @@ def symmetric(name: str, gram: Array) -> Array:
     InputError
         If it is farther from that than 1e-6 of its largest entry.
     """
-    largest, difference = float(np.abs(gram).max()), asymmetry(gram)
+    largest, difference = float(np.abs(gram).max()), float(np.abs(gram - gram.T).max())
     if difference <= _SILENT * largest:
         return gram
     apart = (

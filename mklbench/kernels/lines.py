@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from mklbench.kernels.base import Array
 from mklbench.kernels.continuous import CoordinateSearch, RoughFamily
-from mklbench.kernels.euclidean import exp_in_place
+from mklbench.kernels.functions import exp_in_place
 
 Single = NDArray[np.float32]
 

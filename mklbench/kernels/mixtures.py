@@ -12,7 +12,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.continuous import Family
-from mklbench.kernels.cross import weighted_sum
+from mklbench.kernels.contract import weighted_sum
 
 
 class FamilyBank(StackedBank):

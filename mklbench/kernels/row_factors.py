@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag
 
 from mklbench.errors import InputError
-from mklbench.kernels.cross import CrossKernels, Indices, weighted_sum
+from mklbench.kernels.contract import CrossKernels, Indices, weighted_sum
 from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, Polynomial, matrices
 from mklbench.validation import check_features, column_called
 

@@ -180,25 +180,17 @@ class Views:
 
     def _row_names(self) -> list[Any] | None:
         """Return what data frames call the rows; an InputError if they disagree."""
-        named: list[Any] | None = None
-        first = 0
-        for v, part in enumerate(self.parts):
-            names = names_of_rows(part)
-            differs = difference(named, names)
+        named = [names_of_rows(part) for part in self.parts]
+        first = first_named(named)
+        for v, names in enumerate(named):
+            differs = difference(first, names)
             if differs is not None:
                 raise InputError(
-                    f"{self.called(v)} has its rows {differs}, compared with "
-                    f"{self.called(first)}: give the same samples in the same order, or drop the "
-                    "index of both by reset_index(drop=True) if they are."
+                    f"{self.called(v)} has its rows {differs}, compared with the other views: give "
+                    "the same samples in the same order, or drop the index of all by "
+                    "reset_index(drop=True) if they are."
                 )
-            if names is not None and (named is None or is_numbering(named)):
-                named, first = names, v
-        return named
-
-    @property
-    def size(self) -> int:
-        """How many numbers are stored."""
-        return sum(part.nnz if is_sparse(part) else part.size for part in self.parts)
+        return first
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -261,17 +253,13 @@ class SampleLayout:
             zip(parts, self._widths, self._columns, strict=True)
         ):
             called = X.called(v) if self._are_views else "X"
-            remedy = "give the same in the same order"
-            if None not in (width, _width(part)) and _width(part) != width:
-                raise InputError(
-                    f"{called} has {_width(part)} columns, but the training samples have {width} "
-                    f"there: {remedy}."
-                )
             differs = difference(known, names_of_columns(part))
+            if None not in (width, _width(part)) and _width(part) != width:
+                differs = f"{_width(part)} in number, and not {width}"
             if differs is not None:
                 raise InputError(
-                    f"{called} has its columns {differs}, compared with the training samples: "
-                    f"{remedy}."
+                    f"{called} has its columns {differs}, compared with the training samples: give "
+                    "the same in the same order."
                 )
         return X
 

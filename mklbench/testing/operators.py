@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelBuilder, KernelOperator
-from mklbench.kernels.contract import builder_of, on_few
-from mklbench.kernels.cross import CrossKernels
+from mklbench.kernels.contract import CrossKernels, builder_of, on_few
 from mklbench.libsvm import SVM
 
 Array = NDArray[np.float64]

@@ -87,8 +87,6 @@ class TestNotFinite:
         with pytest.raises(InputError, match=rf"X holds {bad} at row 3, column 4: ") as error:
             model.predict(K)
         assert one_sentence(error)
-        with pytest.raises(InputError, match=rf"holds {bad} at row 3, column 4: "):
-            PrecomputedBank(gram()[None]).cross([1.0], K.reshape(1, N, N))
 
     @pytest.mark.parametrize("machine", [SVM, SVR])
     def test_in_an_svm(self, bad: float, machine: Callable[..., Any]) -> None:

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank, Indices
-from mklbench.kernels.contract import NUMBER, Memory
-from mklbench.kernels.cross import weighted_sum
+from mklbench.kernels.contract import NUMBER, Memory, weighted_sum
 from mklbench.kernels.functions import (
     Gaussian,
     KernelFunction,
@@ -248,15 +247,6 @@ class FunctionBank(StackedBank):
         self._X = rows_of(self._X, rows)
         self._functions = picked(self._functions, kernels)
         self._columns = picked(self._columns, kernels)
-
-    def _new(self, Z: Any) -> Any:
-        width = np.shape(self._X)[1]
-        if len(np.shape(Z)) != 2 or np.shape(Z)[1] != width:
-            raise InputError(
-                f"Z has shape {np.shape(Z)}, but the kernels were built on {width} features: "
-                "pass the same ones in the same order."
-            )
-        return Z
 
     def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
         for columns, group in groupby(kernels.tolist(), key=self._columns.__getitem__):

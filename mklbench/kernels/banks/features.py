@@ -98,7 +98,56 @@ def _directions(cores: Array) -> Array:
     return directions[:, sizes > _RANK_TOLERANCE * sizes[0]]
 
 
-class FeatureBank(Bank):
+class GroupedBank(Bank):
+    """Every kernel function on every one of some groups of columns, each made when it is used.
+
+    Kernels are ordered by group first: kernel m = g * len(functions) + k is function k on group g.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Training samples.
+    functions : sequence of KernelFunction
+        Kernel functions, applied to each group on its own.
+    groups : sequence of tuple of int
+        The columns of each group.
+    """
+
+    def __init__(
+        self, X: Array, functions: Sequence[KernelFunction], groups: Sequence[tuple[int, ...]]
+    ) -> None:
+        self._X, self._functions, self._groups = X, tuple(functions), tuple(groups)
+        self.n_samples, self.n_kernels = len(X), len(self._groups) * len(self._functions)
+        owners = [group[0] if len(group) == 1 else -1 for group in self._groups]
+        self.features = tuple(j for j in owners for _ in self._functions)
+
+    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
+        d = self._check_weights(weights)
+        active = np.flatnonzero(d)
+        return self._between(self._X, active).cross(d[active], Z)
+
+    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
+        names, functions = column_names(self._X.shape[1], columns), function_names(self._functions)
+        where = [" and ".join(names[j] for j in group) for group in self._groups]
+        return tuple(named(function, group) for group in where for function in functions)
+
+    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Bank:
+        samples = self._X[self._check_rows(rows)]
+        if kernels is not None:
+            return self._between(samples, kernels)
+        taken = copy(self)
+        taken._kernels_changed()
+        taken._X, taken.n_samples = samples, len(samples)
+        return taken
+
+    def _between(self, X: Array, kernels: Indices) -> DenseBank:
+        """Return some of the kernels on samples (n, d), each on its columns alone."""
+        groups, functions = np.divmod(kernels, len(self._functions))
+        chosen = [self._functions[k] for k in functions.tolist()]
+        return DenseBank(X, chosen, [self._groups[g] for g in groups.tolist()])
+
+
+class FeatureBank(GroupedBank):
     """Every kernel function on every single feature.
 
     Kernels are ordered by feature first: kernel m = j * len(functions) + k is function k on
@@ -120,13 +169,10 @@ class FeatureBank(Bank):
     def __init__(self, X: ArrayLike, functions: Sequence[KernelFunction]) -> None:
         check_not_empty("functions", functions)
         samples = check_training_features("X", X)
-        self._functions = tuple(functions)
+        super().__init__(samples, functions, [(j,) for j in range(samples.shape[1])])
         if not all(isinstance(function, Gaussian) for function in self._functions):
             for j in range(samples.shape[1]):
                 check_values(self._functions, samples[:, [j]], j)
-        self._X, self.n_samples = samples, len(samples)
-        self.n_kernels = samples.shape[1] * len(self._functions)
-        self.features = tuple(j for j in range(samples.shape[1]) for _ in self._functions)
 
     def memory(self, n: int) -> Memory:
         d, k, rank = self._X.shape[1], len(self._functions), min(n, _RANK)
@@ -196,33 +242,13 @@ class FeatureBank(Bank):
                 products[j, :, i] = products[i, :, j].T
         return products.reshape(d * k, d * k)
 
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d = self._check_weights(weights)
-        active = np.flatnonzero(d)
-        return self._between(self._X, active).cross(d[active], Z)
-
-    def _between(self, X: Array, kernels: Indices) -> DenseBank:
-        """Return some of the kernels on samples (n, d), each on its feature alone."""
-        features, functions = np.divmod(kernels, len(self._functions))
-        chosen = [self._functions[k] for k in functions]
-        return DenseBank(X, chosen, [(j,) for j in features.tolist()])
-
-    def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
-        functions = function_names(self._functions)
-        where = column_names(self._X.shape[1], columns)
-        return tuple(named(function, column) for column in where for function in functions)
-
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Bank:
-        indices = self._check_rows(rows)
-        if kernels is not None:
-            return self._between(self._X[indices], kernels)
-        taken = copy(self)
-        taken._kernels_changed()
-        taken._X, taken.n_samples = self._X[indices], len(indices)
+        taken = super().take(rows, kernels)
         # Of few samples the cores are those of the whole bank, whatever it was asked before.
-        if self.n_samples < MANY or "_factors" in vars(self):
+        is_known = self.n_samples < MANY or "_factors" in vars(self)
+        if is_known and isinstance(taken, FeatureBank):
             bases, cores = self._factors
-            taken._factors = np.take(bases, indices, axis=1), cores
+            taken._factors = np.take(bases, self._check_rows(rows), axis=1), cores
         return taken
 
     @cached_property

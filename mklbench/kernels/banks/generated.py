@@ -9,19 +9,16 @@ numbers of the length M and, for combinations, a few of the size of one Gram mat
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.kernels.banks.dense import DenseBank
+from mklbench.kernels.banks.features import GroupedBank
 from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import NUMBER, Memory
-from mklbench.kernels.euclidean import squared_distances
-from mklbench.kernels.functions import Gaussian
+from mklbench.kernels.functions import Gaussian, squared_distances
 from mklbench.kernels.gram_matrices import doubled, pack, write_rows
-from mklbench.kernels.naming import column_names, gaussian_names, named
 from mklbench.kernels.row_factors import Basis, basis_of, interpolation
 from mklbench.validation import check_features, check_training_features
 
@@ -118,7 +115,7 @@ def _n_points(radius: float) -> int:
     return 2 + int(np.log(4.0 / (rho - 1.0) / _ERROR) / np.log(rho))
 
 
-class GeneratedBank(Bank):
+class GeneratedBank(GroupedBank):
     """Gaussians of some widths on every one of some groups of columns, none of them kept.
 
     Kernels are ordered by group first: kernel m = g * len(gammas) + w has the factor w on group g.
@@ -144,11 +141,9 @@ class GeneratedBank(Bank):
     def __init__(
         self, X: ArrayLike, gammas: Sequence[float] | Array, groups: Sequence[tuple[int, ...]]
     ) -> None:
-        self._widths, self._groups = Widths(np.asarray(gammas, dtype=np.float64)), tuple(groups)
-        self._X = check_training_features("X", X)
-        self.n_samples, self.n_kernels = len(self._X), len(self._groups) * len(self._widths)
-        owners = [group[0] if len(group) == 1 else -1 for group in self._groups]
-        self.features = tuple(j for j in owners for _ in range(len(self._widths)))
+        self._widths = Widths(np.asarray(gammas, dtype=np.float64))
+        functions = [Gaussian(gamma) for gamma in self._widths.gammas.tolist()]
+        super().__init__(check_training_features("X", X), functions, groups)
 
     def memory(self, n: int) -> Memory:
         # The samples, and while prices are taken those with coefficients, and sums at the points.
@@ -220,32 +215,10 @@ class GeneratedBank(Bank):
         there = np.flatnonzero(peaks)
         return there[np.argsort(-prices[there], kind="stable")[:count]]
 
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        d = self._check_weights(weights)
-        active = np.flatnonzero(d)
-        return self._between(self._X, active).cross(d[active], Z)
-
-    def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
-        names = column_names(self._X.shape[1], columns)
-        where = [" and ".join(names[j] for j in group) for group in self._groups]
-        functions = gaussian_names(self._widths.gammas.tolist())
-        return tuple(named(function, group) for group in where for function in functions)
-
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Bank:
-        if kernels is not None:
-            return self._between(self._X[self._check_rows(rows)], kernels)
-        taken = copy(self)
+        taken = super().take(rows, kernels)
         vars(taken).pop("_bases", None)
-        taken._kernels_changed()
-        taken._X = self._X[self._check_rows(rows)]
-        taken.n_samples = len(taken._X)
         return taken
-
-    def _between(self, X: Array, kernels: Indices) -> DenseBank:
-        """Return some of the kernels on samples (n, d), each on its columns alone."""
-        owners, widths = np.divmod(kernels, len(self._widths))
-        functions = [Gaussian(gamma) for gamma in self._widths.gammas[widths].tolist()]
-        return DenseBank(X, functions, [self._groups[g] for g in owners.tolist()])
 
     def _distances(self, g: int, X: Array, Z: Array) -> Array:
         """Return the squared distances (n, n_z) of samples in the columns of group g."""

@@ -62,22 +62,6 @@ class PrecomputedBank(StackedBank):
         # For each kernel P (n, n), by which its cross Gram matrix is multiplied, None for as it is.
         self._maps = tuple(maps)
 
-    def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
-        """Return the combination (n_z, n) of cross Gram matrices.
-
-        Parameters
-        ----------
-        weights : array_like of shape (M,)
-            Weights of the kernels.
-        Z : array_like of shape (M', n_z, n')
-            Cross Gram matrices between new samples and the n' samples that the bank was made on,
-            of all M' kernels that it was made of.
-        """
-        combined = super().cross(weights, Z)
-        if not np.isfinite(combined).all():
-            check_finite("Z", np.asarray(Z))
-        return combined
-
     def _new(self, Z: ArrayLike) -> Array:
         """Return cross Gram matrices (n_z, M', n'), which are not read."""
         stack, (n_kernels, n_samples) = real_array("Z", Z), self._given

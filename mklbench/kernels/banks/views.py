@@ -18,8 +18,7 @@ from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank, picked
 from mklbench.kernels.banks.precomputed import check_rows
 from mklbench.kernels.base import Array, Indices
-from mklbench.kernels.euclidean import squared_distances
-from mklbench.kernels.functions import standardisation
+from mklbench.kernels.functions import squared_distances, standardisation
 from mklbench.kernels.gram_matrices import PackedTriangles
 from mklbench.kernels.naming import ALL_COLUMNS, gaussian_names, named
 from mklbench.validation import (

@@ -112,10 +112,8 @@ class KernelList:
     def __init__(self, kernels: Sequence[Any] | Mapping[str, Any]) -> None:
         if isinstance(kernels, Mapping):
             kernels = [(name, kernel, None) for name, kernel in kernels.items()]
-        if not isinstance(kernels, (list, tuple)):
-            raise InputError(f"kernel={kernels!r} is no list: give a list of {_FORMS}.")
-        if not kernels:
-            raise InputError(f"kernel=[] holds no kernel: give a list of {_FORMS}.")
+        if not isinstance(kernels, (list, tuple)) or not kernels:
+            raise InputError(f"kernel={kernels!r} holds no kernel: give a list of {_FORMS}.")
         self._entries = [_Entry.of(given) for given in kernels]
 
     @property
@@ -367,12 +365,10 @@ class _FittedView:
             raise
         except (TypeError, ValueError) as error:
             reason = " ".join(str(error).split()).rstrip(".")
-            remedy = "mend the columns, or choose another transformer"
-            if "unknown categor" in reason:
-                remedy = 'remove the rows, or set handle_unknown="ignore"'
             name = type(self.entry.transformer).__name__
             raise InputError(
-                f"{self.entry.called}: its transformer {name} says {reason!r}: {remedy}."
+                f"{self.entry.called}: its transformer {name} says {reason!r}: mend the columns, "
+                'or give another transformer, such as OneHotEncoder(handle_unknown="ignore").'
             ) from error
 
     def _prepared(self, part: Any) -> Any:

@@ -55,7 +55,6 @@ class Descriptors:
     """
 
     takes_views: ClassVar[bool] = True
-    takes_few: ClassVar[bool] = True
 
     gammas: Sequence[float] = VSKL_GAMMAS
     distance: str | None = None
@@ -90,7 +89,7 @@ class MatrixDescriptors:
         symmetric, has entries below 0, a diagonal other than 0 or another size than the first.
     """
 
-    takes_rows = takes_few = True
+    takes_rows = True
     new_options = ("array",)
 
     def __init__(

@@ -43,7 +43,7 @@ class CallableBuilder:
         When it is called, if what the function returns is no kernel on the training samples.
     """
 
-    takes_sparse = takes_text = takes_few = True
+    takes_sparse = takes_text = True
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function

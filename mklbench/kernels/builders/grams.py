@@ -36,7 +36,6 @@ from mklbench.kernels.builders.matrix_files import (
     regular_file,
     stated,
 )
-from mklbench.kernels.contract import declares
 from mklbench.kernels.gram_matrices import (
     MakePSD,
     PackedTriangles,
@@ -356,7 +355,7 @@ class Precomputed:
         partition them.
     """
 
-    takes_rows = takes_few = True
+    takes_rows = True
 
     new_options: tuple[str, ...] = ("make_psd",)
 
@@ -448,7 +447,6 @@ def _read(
     return Precomputed(*all_of(files, names), make_psd)
 
 
-@declares()
 def precomputed(
     X: ArrayLike, groups: GroupLists | None = None, make_psd: MakePSD | None = None
 ) -> PrecomputedBank:

@@ -164,7 +164,6 @@ def feature_gaussians(X: ArrayLike, gammas: Sequence[float] = (1.0,)) -> Feature
     return FeatureBank(X, [Gaussian(gamma) for gamma in check_not_empty("gammas", gammas)])
 
 
-@declares()
 def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     """Return Gaussians exp(-(x_m - z_m)^2 / (2 width^2)) on every single feature, of unit trace.
 
@@ -189,7 +188,6 @@ def feature_widths(X: ArrayLike, n_widths: int = 10) -> ScaledBank:
     return unit_trace(FeatureBank(samples, functions))
 
 
-@declares()
 def feature_pairs(X: ArrayLike, n_widths: int = 5) -> ScaledBank:
     """Return Gaussians exp(-((x_i - z_i)^2 + (x_j - z_j)^2) / (2 width^2)) on every pair i < j.
 
@@ -227,7 +225,6 @@ def _gammas_of_widths(n_widths: int) -> Array:
     return np.array([0.5 / width**2 for width in widths.tolist()])
 
 
-@declares()
 def linear_features(X: ArrayLike) -> LinearBank:
     """Return the linear kernels x_m z_m, one a feature: the base kernels of Cortes et al. 2009.
 
@@ -273,7 +270,6 @@ def simplemkl_functions(
     ]
 
 
-@declares()
 def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
     """Return Gaussians exp(-||x - z||^2 / width^2) on all features, one for each width.
 
@@ -289,7 +285,6 @@ def single(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> DenseBank:
     return DenseBank(X, _inverse_square_widths(widths))
 
 
-@declares()
 def separate(X: ArrayLike, widths: Sequence[float] = GEHLER_WIDTHS) -> ConcatenatedBank:
     """Return the Gaussians of `single` on all features together, then on every single one.
 
@@ -380,7 +375,6 @@ def cosine(X: Any) -> Bank:
     return FunctionBank(samples_of(X), [function])
 
 
-@declares()
 def chi2(X: Any, gamma: float = 1.0) -> Bank:
     """Return exp(-gamma sum_j (x_j - z_j)^2 / (x_j + z_j)) on all features, which are histograms.
 
@@ -407,7 +401,6 @@ def _chi2(X: Any, Z: Any, gamma: float) -> Any:
     return _of_sklearn("chi2_kernel", gamma=gamma)(X, Z)
 
 
-@declares()
 def smkl_bank(X: ArrayLike, gamma: float = 1.0, sigmoids: bool = True) -> Bank:
     """Return the ten kernels of Bertsimas et al. 2025, in their order and as large as they are.
 

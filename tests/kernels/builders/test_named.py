@@ -52,11 +52,6 @@ class TestUnitTrace:
         bank = unit_trace(kernels.PrecomputedBank(K))
         assert_allclose(stack_of(bank), [np.zeros((4, 4)), np.eye(4) / 4])
 
-    def test_a_negative_trace_is_no_gram_matrix(self) -> None:
-        K = np.stack([np.eye(3), -np.eye(3)])
-        with pytest.raises(InputError, match="kernel 1 has trace -3"):
-            unit_trace(kernels.PrecomputedBank(K))
-
     def test_a_restriction_keeps_the_scales_of_the_whole(self) -> None:
         X, _ = awkward_features(20)
         bank = kernels.simplemkl_bank(X)
