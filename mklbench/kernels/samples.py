@@ -254,12 +254,13 @@ class SampleLayout:
         ):
             called = X.called(v) if self._are_views else "X"
             differs = difference(known, names_of_columns(part))
+            found = f"its columns {differs}" if differs else None
             if None not in (width, _width(part)) and _width(part) != width:
-                differs = f"{_width(part)} in number, and not {width}"
-            if differs is not None:
+                found = f"{_width(part)} columns in place of {width}"
+            if found is not None:
                 raise InputError(
-                    f"{called} has its columns {differs}, compared with the training samples: give "
-                    "the same in the same order."
+                    f"{called} has {found}, compared with the training samples: give the same in "
+                    "the same order."
                 )
         return X
 

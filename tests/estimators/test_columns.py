@@ -114,7 +114,7 @@ def test_the_names_of_features_are_kept() -> None:
     assert model.n_features_in_ == 5
     with pytest.raises(ValueError, match="X has its columns without 'age'"):
         model.predict(FRAME.rename(columns={"age": "years"}))
-    with pytest.raises(ValueError, match="X has 4 columns, but the training samples have 5 there"):
+    with pytest.raises(ValueError, match="X has 4 columns in place of 5"):
         model.predict(FRAME.iloc[:, :4].to_numpy())
 
 
