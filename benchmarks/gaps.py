@@ -198,7 +198,7 @@ def _write_figure(courses: Sequence[Course]) -> None:
     from matplotlib.lines import Line2D
 
     names = list(dict.fromkeys(course.name for course in courses))
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(fname=STYLE):
         canvas = Figure(figsize=(2.3 * len(names), 5.0), layout="constrained")
         axes = canvas.subplots(2, len(names), sharey=True, squeeze=False)
         for (upper, lower), name in zip(axes.T, names, strict=True):

@@ -151,7 +151,7 @@ def _write_figure(found: Sequence[Measured]) -> None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(fname=STYLE):
         canvas = Figure(figsize=(9.0, 3.6), layout="constrained")
         panels = canvas.subplots(1, 2)
         for axis, value, label in zip(

@@ -183,7 +183,7 @@ def _write_figure(growths: Sequence[Growth]) -> None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(STYLE):
+    with mpl.rc_context(fname=STYLE):
         canvas = Figure(figsize=(7.2, 3.1), layout="constrained")
         axes = canvas.subplots(1, len(SWEEPS), sharey=True)
         for axis, sweep in zip(axes, SWEEPS, strict=True):

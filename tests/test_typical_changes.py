@@ -83,8 +83,8 @@ METRIC = '        Metric("prediction", "prediction", "ms", "predict_seconds", sc
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program with a kernel, a data set, a table, an executor, an estimator and a metric more.
 
-    An algorithm is added in `tests/examples`, a penalty in `tests/penalties/test_base.py`, kinds of
-    figures and claims in `tests/report/test_kinds.py`.
+    An algorithm is added in `tests/examples`, a penalty in `tests/penalties/test_base.py`, a kind of
+    figure in `tests/report/test_kinds.py`.
     """
     root = tmp_path_factory.mktemp("checkout")
     for name in ("mklbench", "hydra_plugins", "configs"):
@@ -142,7 +142,7 @@ def test_a_kernel_a_data_set_and_an_executor(copy: Path) -> None:
 @pytest.mark.slow
 def test_a_table_and_a_metric(copy: Path) -> None:
     python(copy, "-m", "mklbench", "reproduce", "mine", "--out-dir", "results")
-    shown = python(copy, "-m", "mklbench", "table", "mine")
+    shown = python(copy, "-m", "mklbench", "table", "mine", "--all")
     assert "prediction ms" in shown
     assert "1 of 1 runs are done" in shown
 

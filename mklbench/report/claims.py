@@ -65,7 +65,7 @@ class ClaimKind:
 def check_claim(claim: Claim, table: PaperTable, where: str) -> None:
     """Raise InputError for what a claim needs and does not have."""
     if claim.kind not in KINDS:
-        raise unknown(f"{where}: kind of claim", claim.kind, KINDS)
+        raise unknown(f"{where}: claims: kind", claim.kind, KINDS)
     kind = KINDS[claim.kind]
     if (claim.at_most is None) == (claim.at_least is None):
         raise InputError(f"{where}: give a claim either at_most or at_least, and not both.")

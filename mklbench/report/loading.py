@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mklbench import resources
+from mklbench.data.schema import Whole
 from mklbench.errors import InputError, unknown
 from mklbench.reader import Made, Rule, Where, flag, read, value
 from mklbench.report import figures
@@ -203,12 +204,6 @@ def _number(found: Any, where: Where) -> float:
     return found
 
 
-def _count(found: Any, where: Where) -> int:
-    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
-        raise InputError(f"{where}={found!r} must be a whole number, 1 or more.")
-    return found
-
-
 def _is_number(found: object) -> bool:
     """Tell whether a value is a finite number, which true and false are not."""
     return isinstance(found, int | float) and not isinstance(found, bool) and isfinite(found)
@@ -255,7 +250,7 @@ class TableWhere(Where):
     rules: ClassVar[Mapping[Any, Rule]] = {
         str: _text,
         float: _number,
-        int: _count,
+        int: Whole(1),
         bool: flag,
         Published: _published_number,
         Figure: _figure,

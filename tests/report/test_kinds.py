@@ -80,5 +80,5 @@ def test_it_is_found_and_drawn(tmp_path: Path) -> None:
 
 
 def test_its_own_options_are_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"figures\[0\]: slices=0 must be a whole number, 1 or"):
+    with pytest.raises(InputError, match=r"figures\[0\]: slices=0 must be a whole number of"):
         report(tmp_path, "0")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mklbench.config.schemas import TABLE_SCORERS
 from mklbench.experiments.record import Record
@@ -24,8 +24,8 @@ class Metric:
         Its heading.
     unit : str
         Printed after the label; may be empty.
-    field : str
-        Attribute of the record it is read from.
+    of : str
+        Attribute of the record it is read from; its own name where it is empty.
     scale, offset : float
         The printed value is offset + scale times that of the record.
     scorer : bool
@@ -46,8 +46,8 @@ class Metric:
 
     name: str
     label: str
-    unit: str
-    field: str
+    unit: str = ""
+    of: str = ""
     scale: float = 1.0
     offset: float = 0.0
     plus: tuple[str, ...] = ()
@@ -56,6 +56,11 @@ class Metric:
     compared_by_ratio: bool = False
     scorer: bool = False
     lower_is_better: bool = False
+
+    @property
+    def field(self) -> str:
+        """Attribute of the record it is read from."""
+        return self.of or self.name
 
     @property
     def heading(self) -> str:
@@ -120,17 +125,8 @@ class _Metrics(dict[str, Metric]):
 def _scored(name: str) -> Metric:
     """Return the metric of a scorer; what scikit-learn has made negative is shown as it was."""
     positive = name.removeprefix("neg_")
-    is_loss = positive != name
-    return Metric(
-        name,
-        positive.replace("_", " "),
-        "",
-        name,
-        scale=-1.0 if is_loss else 1.0,
-        decimals=3,
-        scorer=True,
-        lower_is_better=is_loss,
-    )
+    metric = Metric(name, positive.replace("_", " "), decimals=3, scorer=True)
+    return metric if positive == name else replace(metric, scale=-1.0, lower_is_better=True)
 
 
 def scorers_among(names: Iterable[str]) -> list[str]:
@@ -138,65 +134,40 @@ def scorers_among(names: Iterable[str]) -> list[str]:
     return [name for name in dict.fromkeys(names) if METRICS[name].scorer]
 
 
-def _seconds(name: str, label: str, field: str, *plus: str, by_ratio: bool = False) -> Metric:
-    return Metric(
-        name,
-        label,
-        "s",
-        field,
-        plus=plus,
-        decimals=None,
-        compared_by_ratio=by_ratio,
-        lower_is_better=True,
-    )
+def _seconds(name: str, label: str, *fields: str, by_ratio: bool = False) -> Metric:
+    """Return the metric of a time, or of the sum of several."""
+    of, *plus = fields
+    seconds = Metric(name, label, "s", of, plus=tuple(plus), decimals=None, lower_is_better=True)
+    return replace(seconds, compared_by_ratio=by_ratio)
 
+
+_TO_TRAIN = ("fit_cpu_seconds", "kernel_seconds")
 
 METRICS: dict[str, Metric] = _Metrics(
     (metric.name, metric)
     for metric in (
         *map(_scored, TABLE_SCORERS),
-        Metric("accuracy", "accuracy", "%", "accuracy", scale=100.0),
+        Metric("accuracy", "accuracy", "%", scale=100.0),
         # A record's own "error" is what went wrong, so the error rate is read from the accuracy.
         Metric("error", "error", "%", "accuracy", scale=-100.0, offset=100.0, lower_is_better=True),
-        Metric("rmse", "RMSE", "", "rmse", decimals=3, lower_is_better=True),
+        Metric("rmse", "RMSE", decimals=3, lower_is_better=True),
         _seconds("time", "time", "fit_seconds", by_ratio=True),
-        _seconds("training_time", "CPU time with kernels", "fit_cpu_seconds", "kernel_seconds"),
-        _seconds(
-            "total_time",
-            "time of selection and training",
-            "fit_cpu_seconds",
-            "kernel_seconds",
-            "search_seconds",
-        ),
+        _seconds("training_time", "CPU time with kernels", *_TO_TRAIN),
+        _seconds("total_time", "time of selection and training", *_TO_TRAIN, "search_seconds"),
         _seconds("cpu_time", "CPU time", "fit_cpu_seconds"),
         _seconds("search_time", "time of the search", "search_seconds"),
         _seconds("predict_time", "time to predict", "predict_seconds"),
-        Metric("relevant_weight", "R", "%", "relevant_weight", scale=100.0),
-        Metric("n_kernels", "kernels", "", "n_kernels"),
-        Metric("n_base_kernels", "kernels given", "", "n_base_kernels", decimals=0),
-        Metric("svm_calls", "SVM calls", "", "svm_calls", decimals=0),
+        Metric("relevant_weight", "R", "%", scale=100.0),
+        Metric("n_kernels", "kernels"),
+        Metric("n_base_kernels", "kernels given", decimals=0),
+        Metric("svm_calls", "SVM calls", decimals=0),
         Metric("calls_a_problem", "SVM calls a problem", "", "svm_calls", per="n_problems"),
-        Metric("ascents", "ascents", "", "ascents"),
-        Metric("gap", "certified gap", "", "gap", decimals=None, lower_is_better=True),
-        Metric("family_gap", "family gap", "", "family_gap", decimals=None, lower_is_better=True),
-        Metric("objective", "objective / n", "", "objective", per="n_train", decimals=4),
-        Metric(
-            "model_bytes",
-            "model size",
-            "kB",
-            "model_bytes",
-            scale=1e-3,
-            scorer=True,
-            lower_is_better=True,
-        ),
-        Metric("n_support", "support vectors", "", "n_support", lower_is_better=True),
-        Metric(
-            "n_evaluations",
-            "kernel evaluations a sample",
-            "",
-            "n_evaluations",
-            decimals=0,
-            lower_is_better=True,
-        ),
+        Metric("ascents", "ascents"),
+        Metric("gap", "certified gap", decimals=None, lower_is_better=True),
+        Metric("family_gap", "family gap", decimals=None, lower_is_better=True),
+        Metric("objective", "objective / n", per="n_train", decimals=4),
+        Metric("model_bytes", "model size", "kB", scale=1e-3, scorer=True, lower_is_better=True),
+        Metric("n_support", "support vectors", lower_is_better=True),
+        Metric("n_evaluations", "kernel evaluations a sample", decimals=0, lower_is_better=True),
     )
 )
