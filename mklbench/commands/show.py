@@ -12,9 +12,9 @@ from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.places import check_records
 from mklbench.report.figures.draw import check_picture, write_figure
-from mklbench.report.formats import render, write_result
+from mklbench.report.formats import write_result
 from mklbench.report.loading import load_table, table_names
-from mklbench.report.results import assembled, recorded_text
+from mklbench.report.results import assembled, table_text
 from mklbench.report.table.paper_table import Figure, PaperTable
 from mklbench.report.table.part import WHOLE, TableSelection
 
@@ -58,17 +58,14 @@ def table(
     """
     if out is not None:
         check_writable_file("--out", out)
-    paper_table = load_table(name, config_dir)
-    if recorded and not selection:
-        text = recorded_text(paper_table, fmt, whole=whole)
-    else:
-        text = render(assembled(paper_table, store, recorded, selection), fmt, whole=whole)
+    source = None if recorded else store
+    text = table_text(load_table(name, config_dir), fmt, source, selection, whole=whole)
     if out is not None:
         write_result(Path(out), text.encode())
         return f"Wrote {out}"
     if fmt == "md" and not whole and not selection:
-        source = " --recorded" if recorded else ""
-        text += f"\nWhat was tried beyond it: mklbench table {name}{source} --all"
+        option = " --recorded" if recorded else ""
+        text += f"\nWhat was tried beyond it: mklbench table {name}{option} --all"
     return text.rstrip()
 
 
@@ -100,7 +97,7 @@ def plot(
     path = Path(out if out is not None else f"{figure.name}.png")
     check_picture(path)
     check_writable_file("--out", path)
-    write_figure(assembled(paper_table, store, recorded), figure, [path])
+    write_figure(assembled(paper_table, None if recorded else store), figure, [path])
     return path
 
 

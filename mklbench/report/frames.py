@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from mklbench.errors import InputError, unknown
 from mklbench.experiments.rows import Row, frame, record_row, run_rows
 from mklbench.experiments.store import Store
-from mklbench.report.analysis.assemble import assemble
 from mklbench.report.analysis.places import RunFinder, recorded_source
-from mklbench.report.formats import FORMATS, render
+from mklbench.report.formats import FORMATS
 from mklbench.report.loading import load_table
-from mklbench.report.results import recorded_text
+from mklbench.report.results import table_text
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -138,10 +137,9 @@ def rendered(
     """
     if fmt not in FORMATS:
         raise unknown("fmt", fmt, FORMATS)
-    paper_table = load_table(name, config_dir)
-    if store is None:
-        return recorded_text(paper_table, fmt)
-    return render(assemble(paper_table, RunFinder(_existing(store))), fmt)
+    return table_text(
+        load_table(name, config_dir), fmt, None if store is None else _existing(store)
+    )
 
 
 def _existing(directory: Path | str) -> Store:

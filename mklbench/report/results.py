@@ -84,19 +84,26 @@ def recorded_figures(table: PaperTable) -> dict[str, Path]:
 
 
 def assembled(
-    table: PaperTable, store: Store, recorded: bool, selection: TableSelection = WHOLE
+    table: PaperTable, store: Store | None, selection: TableSelection = WHOLE
 ) -> Report:
-    """Return the report of `table`, or of a part, from the store or what was recorded.
-
-    What was recorded comes with the program.
-    """
-    store.check()
-    finder = RunFinder(recorded_source(table) if recorded else store)
+    """Return the report of `table`, or of a part, from the store, or from what was recorded."""
+    if store is not None:
+        store.check()
+    finder = RunFinder(recorded_source(table) if store is None else store)
     return assemble(part_of(table, selection), finder)
 
 
-def recorded_text(table: PaperTable, fmt: str, *, whole: bool = True) -> str:
-    """Return the recorded table in a format: from its file, or else rendered from the records.
+def table_text(
+    table: PaperTable,
+    fmt: str,
+    store: Store | None,
+    selection: TableSelection = WHOLE,
+    *,
+    whole: bool = True,
+) -> str:
+    """Return a table, or a part of it, in a format.
+
+    What was recorded is read from its file, or else rendered from the records.
 
     Parameters
     ----------
@@ -104,17 +111,21 @@ def recorded_text(table: PaperTable, fmt: str, *, whole: bool = True) -> str:
         The table.
     fmt, whole : str and bool
         As of `mklbench.report.formats.render`.
+    store : Store or None
+        Where the records are; None for what was recorded with the program.
+    selection : TableSelection, default=WHOLE
+        The part.
 
     Raises
     ------
     InputError
-        If there is neither.
+        If there are no such records.
     """
     ending = "md" if fmt == "html" else fmt
     path = resources.recorded_results() / "tables" / f"{table.name}.{ending}"
-    if not path.is_file():
-        report = assemble(table, RunFinder(recorded_source(table)))
-        return render(report, fmt, recorded_figures(table), whole=whole)
-    text = path.read_text(encoding="utf-8")
-    text = first_part(text) if ending == "md" and not whole else text
-    return to_html(text, path.parent) if fmt == "html" else text
+    if store is None and not selection and path.is_file():
+        text = path.read_text(encoding="utf-8")
+        text = first_part(text) if ending == "md" and not whole else text
+        return to_html(text, path.parent) if fmt == "html" else text
+    figures = recorded_figures(table) if store is None else None
+    return render(assembled(table, store, selection), fmt, figures, whole=whole)

@@ -126,7 +126,7 @@ class Report:
     def finished_mean(self, place: NumberPlace) -> float | None:
         """Return the measured mean at a place of the table; None unless its run is done."""
         number = self.numbers.get(place)
-        return None if number is None else number.finished_mean
+        return number.finished_mean if number else None
 
     @property
     def verdict_counts(self) -> Counter[Verdict | None]:
@@ -233,8 +233,9 @@ def _standings(table: PaperTable, slots: Slots) -> dict[NumberPlace, Standing]:
     for row, column, protocol in slots:
         reference = (row, baseline.column, protocol)
         difference = measured_difference(slots, (row, column, protocol), reference, metric)
-        found[row, column, protocol, metric.name] = standing(difference, baseline.margin, metric)
-    return {place: judged for place, judged in found.items() if judged is not None}
+        if judged := standing(difference, baseline.margin, metric):
+            found[row, column, protocol, metric.name] = judged
+    return found
 
 
 def _published_standings(table: PaperTable) -> dict[tuple[str, str, str], Standing]:
@@ -242,12 +243,12 @@ def _published_standings(table: PaperTable) -> dict[tuple[str, str, str], Standi
     if table.baseline is None:
         return {}
     baseline, metric = table.baseline, METRICS[table.baseline.metric]
+    n_splits = {row.name: table.published_n_splits_of(row) for row in table.rows}
     found = {}
-    for row in table.rows:
-        reference = table.published.get((row.name, baseline.column, metric.name))
-        n_splits = table.published_n_splits_of(row)
-        for column in table.columns:
-            place = (row.name, column.name, metric.name)
-            difference = published_difference(table.published.get(place), reference, n_splits)
-            found[place] = standing(difference, baseline.margin, metric)
-    return {place: judged for place, judged in found.items() if judged is not None}
+    for place, number in table.published.items():
+        reference = table.published.get((place[0], baseline.column, metric.name))
+        if place[-1] == metric.name and reference is not None:
+            difference = published_difference(number, reference, n_splits[place[0]])
+            if judged := standing(difference, baseline.margin, metric):
+                found[place] = judged
+    return found

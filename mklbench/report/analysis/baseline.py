@@ -48,16 +48,12 @@ def paired_difference(first: Mapping[int, float], second: Mapping[int, float]) -
     return Difference(sample.mean, error)
 
 
-def published_difference(
-    first: Published | None, second: Published | None, n_splits: int
-) -> Difference | None:
+def published_difference(first: Published, second: Published, n_splits: int) -> Difference:
     """Return first minus second, two published means over `n_splits` splits each.
 
     Only the spread of each is printed, so they are taken as independent, which makes the standard
     error of means over common splits rather too large.
     """
-    if first is None or second is None:
-        return None
     error = None
     if first.std is not None and second.std is not None:
         error = standard_error_of_difference(first.std, n_splits, second.std, n_splits)
