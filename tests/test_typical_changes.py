@@ -83,8 +83,7 @@ METRIC = '        Metric("prediction", "prediction", "ms", "predict_seconds", sc
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program with a kernel, a data set, a table, an executor, an estimator and a metric more.
 
-    An algorithm is added in `tests/examples`, a penalty in `tests/penalties/test_base.py`, a kind of
-    figure in `tests/report/test_kinds.py`.
+    An algorithm is added in `tests/examples`, a penalty in `tests/penalties/test_base.py`.
     """
     root = tmp_path_factory.mktemp("checkout")
     for name in ("mklbench", "hydra_plugins", "configs"):

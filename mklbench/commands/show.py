@@ -145,15 +145,9 @@ def report(out: str, *, results_dir: str | None = None, config_dir: str | None =
                 f"--results-dir {results_dir} has no records: name the results_dir of a run, or "
                 "leave it out."
             )
-    page, notes = build(store, config_dir, _say)
-    for note in notes:
-        _say(note)
-    write_result(Path(out), page.encode())
+    print("mklbench: reading the records of all tables", file=sys.stderr, flush=True)
+    write_result(Path(out), build(store, config_dir).encode())
     return Path(out)
-
-
-def _say(text: str) -> None:
-    print(f"mklbench: {text}", file=sys.stderr, flush=True)
 
 
 def choices(what: str, config_dir: str | None = None) -> str:

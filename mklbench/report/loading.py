@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
-import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from functools import cache
 from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,7 +14,7 @@ from mklbench import resources
 from mklbench.data.schema import Whole
 from mklbench.errors import InputError, unknown
 from mklbench.reader import Made, Rule, Where, flag, read, value
-from mklbench.report import figures
+from mklbench.report import figures  # noqa: F401  the kinds of figures make themselves known
 from mklbench.report.claims import check_claim
 from mklbench.report.table.paper_table import Column, Figure, PaperTable, Protocol
 from mklbench.report.table.verdict import Published
@@ -72,7 +69,6 @@ def read_table(path: Path) -> PaperTable:
     InputError
         If an entry is wrong, missing or unknown.
     """
-    import_kinds()
     table = read(
         PaperTable,
         resources.read_yaml(path),
@@ -88,13 +84,6 @@ def read_table(path: Path) -> PaperTable:
     )
     _check_references(table, path.name)
     return table
-
-
-@cache
-def import_kinds() -> None:
-    """Import the modules of all kinds of figures, each of which makes itself known."""
-    for module in pkgutil.iter_modules(figures.__path__, f"{figures.__name__}."):
-        importlib.import_module(module.name)
 
 
 def _columns(

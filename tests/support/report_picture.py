@@ -51,4 +51,4 @@ def take(page: str, picture: Path = PICTURE) -> None:
 if __name__ == "__main__":
     from mklbench.report.site.build import build
 
-    take(build()[0])
+    take(build())

@@ -103,7 +103,7 @@ def recorded_runs(
     also_unlisted : bool, default=True
         Whether those come with them that none of the entries has (`unlisted`).
     """
-    source = _source(records_of(recorded), "mklbench check --record")
+    source = RecordFile(_existing(records_of(recorded), "mklbench check --record"))
     runs = [(f"{one.table}, {' '.join(one.slot.place)}", one.run()) for one in entries]
     if also_unlisted:
         runs += [(f"cheap split, {name}", run) for name, run in unlisted(entries).items()]
@@ -225,14 +225,16 @@ def check_verdicts(name: str, recorded: Path) -> Finding:
         why = "they follow from the records behind the table, which are in a checkout"
         return Finding(subject, Outcome.NOT_CHECKED, why)
     report = assemble(load_table(name), RunFinder(_of_table(recorded, name)))
-    before = _read_verdicts(recorded / "tables" / f"{name}.csv")
-    now: dict[tuple[str, ...], str] = {
-        place: str(number.verdict or "") for place, number in report.numbers.items()
-    }
+    from pandas import read_csv
+
+    path = _existing(recorded / "tables" / f"{name}.csv", f"mklbench reproduce {name}")
+    table = read_csv(path, dtype=str, keep_default_na=False)
+    before: dict[Any, str] = table.set_index(_PLACE)["verdict"].to_dict()
+    now: dict[Any, str] = {at: str(one.verdict or "") for at, one in report.numbers.items()}
     moved = [
         f"{' '.join(place)}: {now.get(place, 'gone') or 'none'}, "
         f"recorded {before.get(place, 'nowhere') or 'none'}"
-        for place in dict.fromkeys([*now, *before])
+        for place in {**now, **before}
         if now.get(place) != before.get(place)
     ]
     if moved:
@@ -242,27 +244,14 @@ def check_verdicts(name: str, recorded: Path) -> Finding:
     return Finding(subject, Outcome.SAME, text or "nothing to judge")
 
 
-def _read_verdicts(path: Path) -> dict[Any, str]:
-    from pandas import read_csv
-
-    try:
-        table = read_csv(path, dtype=str, keep_default_na=False)
-    except OSError as error:
-        raise InputError(
-            f"There is nothing to check against: {path} cannot be read; "
-            f"mklbench reproduce {path.stem} writes it."
-        ) from error
-    by_place: dict[Any, str] = table.set_index(_PLACE)["verdict"].to_dict()
-    return by_place
-
-
 def _of_table(recorded: Path, name: str) -> RecordFile:
-    return _source(record_path(recorded / "records", name), f"mklbench reproduce {name}")
+    path = record_path(recorded / "records", name)
+    return RecordFile(_existing(path, f"mklbench reproduce {name}"))
 
 
-def _source(path: Path, command: str) -> RecordFile:
+def _existing(path: Path, command: str) -> Path:
     if not path.is_file():
         raise InputError(
             f"There is nothing to check against: {path} does not exist; {command} writes it."
         )
-    return RecordFile(path)
+    return path

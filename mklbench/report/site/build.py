@@ -6,7 +6,7 @@ import base64
 import json
 import tempfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,8 @@ from mklbench.report.site.papers import KINDS, paper_pages
 SCRIPTS = ("page.js", "tables.js", "explore.js", "advise.js", "plots.js")
 
 
-def build(
-    store: Store | None = None,
-    config_dir: str | None = None,
-    say: Callable[[str], None] = lambda text: None,
-) -> tuple[str, list[str]]:
-    """Return the report as one page of HTML, and what could not be shown in it, in sentences.
+def build(store: Store | None = None, config_dir: str | None = None) -> str:
+    """Return the report as one page of HTML, which says itself what it cannot show.
 
     Parameters
     ----------
@@ -36,15 +32,10 @@ def build(
         The reader's own results, which are laid beside the recorded ones.
     config_dir : str or None, default=None
         A directory of the reader's own configs, with tables of their own in ``table/``.
-    say : callable, optional
-        Told what is done now, in a few words.
     """
-    say("reading the records of all tables")
     collected = collect(store, config_dir)
     with tempfile.TemporaryDirectory() as directory:
-        figures = _figures(collected, Path(directory))
-        say("comparing methods and arranging the page")
-        return _page(collected, figures, store, config_dir)
+        return _page(collected, _figures(collected, Path(directory)), store, config_dir)
 
 
 def _figures(collected: Sequence[Collected], directory: Path) -> dict[str, dict[str, Path]]:
@@ -62,13 +53,13 @@ def _page(
     figures: Mapping[str, Mapping[str, Path]],
     store: Store | None,
     config_dir: str | None,
-) -> tuple[str, list[str]]:
+) -> str:
     runs, numbers = Runs(), list[dict[str, Any]]()
     papers = paper_pages(collected, runs, numbers, figures)
     known = content(collected, runs, numbers, store, config_dir)
     script, asked = _library()
     compared = list(compare(collected)) if store is not None else []
-    html = (
+    page: str = (
         _environment()
         .get_template("report.html.j2")
         .render(
@@ -91,7 +82,7 @@ def _page(
             style=_text("report.css"),
         )
     )
-    return html, [asked] if asked else []
+    return page
 
 
 def packed(text: str) -> str:
