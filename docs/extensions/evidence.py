@@ -17,8 +17,7 @@ import yaml
 from mklbench import resources
 from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.records import read_records
-from mklbench.report.analysis.assemble import SlotRecords, assemble
-from mklbench.report.analysis.cpu_models import cpu_model
+from mklbench.report.analysis.assemble import SlotRecords, assemble, cpu_model
 from mklbench.report.analysis.significance import LEVEL, corrected_p_value
 from mklbench.report.layout.ranking import rank_methods
 from mklbench.report.loading import load_table

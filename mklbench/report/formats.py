@@ -72,7 +72,7 @@ def to_csv(report: Report) -> str:
 
 
 def _csv_line(report: Report, place: NumberPlace, number: Number) -> dict[str, object]:
-    from mklbench.report.analysis.cpu_models import cpu_models
+    from mklbench.report.analysis.assemble import cpu_models
     from mklbench.report.layout.entries import Ending
 
     published, measured = number.published, number.measured

@@ -83,9 +83,7 @@ def recorded_figures(table: PaperTable) -> dict[str, Path]:
     return {name: path for name, path in paths.items() if path.is_file()}
 
 
-def assembled(
-    table: PaperTable, store: Store | None, selection: TableSelection = WHOLE
-) -> Report:
+def assembled(table: PaperTable, store: Store | None, selection: TableSelection = WHOLE) -> Report:
     """Return the report of `table`, or of a part, from the store, or from what was recorded."""
     if store is not None:
         store.check()

@@ -11,8 +11,8 @@ from report_fakes import found
 
 from mklbench.experiments.run import Run
 from mklbench.report.analysis.assemble import assemble
-from mklbench.report.analysis.baseline import Standing
 from mklbench.report.loading import load_table, table_names
+from mklbench.report.table.verdict import Standing
 
 DATA = Path(__file__).parent
 

@@ -30,7 +30,6 @@ from mklbench.report.analysis.agreement import (
     n_under_the_first,
 )
 from mklbench.report.analysis.assemble import assemble, compared_means, measured_difference
-from mklbench.report.analysis.baseline import Standing
 from mklbench.report.analysis.significance import corrected_p_value, upper_end
 from mklbench.report.claims import judge_claims
 from mklbench.report.figures.matches import Matches
@@ -40,7 +39,7 @@ from mklbench.report.layout.page import lay_out
 from mklbench.report.layout.ranking import tally
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.verdict import Verdict
+from mklbench.report.table.verdict import Standing, Verdict
 
 # All records take a while to read, and so one process has all of these tests.
 pytestmark = pytest.mark.xdist_group("stated")

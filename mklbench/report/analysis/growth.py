@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mklbench.experiments.record import DONE
-from mklbench.report.analysis.assemble import Report
-from mklbench.report.analysis.cpu_models import comparable
+from mklbench.report.analysis.assemble import Report, comparable
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import Row, Sweep
 from mklbench.report.table.verdict import Sample
@@ -49,34 +48,17 @@ def power_law(sizes: Sequence[float], values: Sequence[float]) -> tuple[float, f
     return float(exponent), float(np.exp(logarithm))
 
 
-def size_at(report: Report, sweep: Sweep, row: Row, position: int) -> float | None:
-    """Return what stands on the axis for the value of the sweep at `position`, on one row.
-
-    None where the axis is a metric of which there is no record yet.
-    """
-    if sweep.axis is None:
-        return sweep.values[position]
-    protocol, metric = report.table.protocols[position], METRICS[sweep.axis]
-    values = [
-        value
-        for column in report.table.columns
-        if (row.name, column.name, protocol.name) in report.slots
-        for value in report.slots[row.name, column.name, protocol.name][1].values(metric)
-    ]
-    return float(np.mean(values)) if values else None
-
-
 def curve(report: Report, sweep: Sweep, row: Row, column: str, metric: str) -> Curve:
     """Return the curve of a metric from the records of a report."""
     sizes, samples, runs = [], [], []
-    for position, protocol in enumerate(report.table.protocols):
+    for value, protocol in zip(sweep.values, report.table.protocols, strict=True):
         _, found = report.slots.get((row.name, column, protocol.name), (None, None))
-        size = size_at(report, sweep, row, position)
-        if size is None or found is None or found.status != DONE:
+        if found is None or found.status != DONE:
             continue
+        axis = found.values(METRICS[sweep.axis]) if sweep.axis else [value]
         sample = Sample.of(found.values(METRICS[metric]))
-        if sample is not None:
-            sizes.append(size)
+        if sample is not None and axis:
+            sizes.append(float(np.mean(axis)))
             samples.append(sample)
             runs.append(found.done)
     alike = comparable(runs, METRICS[metric]) if runs else None

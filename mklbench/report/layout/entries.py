@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 from mklbench.experiments.record import DONE, Record
 from mklbench.report.analysis.assemble import Number, NumberPlace, Report, SlotRecords
-from mklbench.report.analysis.baseline import Standing
 from mklbench.report.document import NOTHING, Part
 from mklbench.report.table.metrics import METRICS, Metric
-from mklbench.report.table.verdict import Published, Sample, Verdict
+from mklbench.report.table.verdict import Published, Sample, Standing, Verdict
 
 # The signs of the verdicts that judge.
 SIGNS = {Verdict.MATCH: "✓", Verdict.CLOSE: "≈", Verdict.HIGHER: "▲", Verdict.LOWER: "▼"}

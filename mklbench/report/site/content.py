@@ -13,8 +13,7 @@ from typing import Any
 from mklbench import resources
 from mklbench.experiments.record import DONE, Record
 from mklbench.experiments.store import Store
-from mklbench.report.analysis.assemble import Number, Report, SlotRecords
-from mklbench.report.analysis.cpu_models import cpu_models
+from mklbench.report.analysis.assemble import Number, Report, SlotRecords, cpu_models
 from mklbench.report.analysis.significance import critical_difference
 from mklbench.report.document import NOTHING
 from mklbench.report.layout.entries import (

@@ -17,7 +17,6 @@ from PIL import Image
 
 from mklbench.report.analysis.agreement import JudgedNumber, judged_numbers
 from mklbench.report.analysis.assemble import Number, Report
-from mklbench.report.analysis.baseline import Standing
 from mklbench.report.claims import judge_claims
 from mklbench.report.document import Grid, Part, to_fragment, to_inline, to_markdown
 from mklbench.report.figures.draw import RESOLUTION
@@ -29,7 +28,7 @@ from mklbench.report.site.collected import Collected
 from mklbench.report.site.content import Runs, number_content
 from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.paper_table import PaperTable
-from mklbench.report.table.verdict import JUDGING
+from mklbench.report.table.verdict import JUDGING, Standing
 
 # The classes of the page, by verdict.
 KINDS = {verdict: verdict.name.lower() for verdict in JUDGING}

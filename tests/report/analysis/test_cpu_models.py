@@ -8,8 +8,7 @@ from narrowing import present
 from report_fakes import FakeFinder, found, record, records, table1
 
 from mklbench.experiments.record import Record
-from mklbench.report.analysis.assemble import Report, assemble
-from mklbench.report.analysis.cpu_models import TimedOn, comparable
+from mklbench.report.analysis.assemble import Report, TimedOn, assemble, comparable
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Verdict
 

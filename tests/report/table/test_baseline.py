@@ -13,17 +13,17 @@ import pytest
 from report_fakes import FakeFinder, comparison, found, plain, record
 
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
-from mklbench.report.analysis.baseline import (
-    Difference,
-    Standing,
-    paired_difference,
-    standing,
-)
 from mklbench.report.document import to_html
 from mklbench.report.formats import to_csv
 from mklbench.report.layout.page import lay_out
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.verdict import Verdict
+from mklbench.report.table.verdict import (
+    Difference,
+    Standing,
+    Verdict,
+    paired_difference,
+    standing,
+)
 
 HARD_NEW = ("hard", "new", "once")
 
