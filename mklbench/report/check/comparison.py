@@ -168,18 +168,14 @@ def choice(run: Run, now: Record, before: Record) -> tuple[bool, str]:
     """Tell whether what cross-validation takes now is as good; say what it is if it is another."""
     if now.params == before.params:
         return True, ""
-    if is_near_tie(run, now, before):
-        return True, f"{_other_choice(now, before)}, which is as good and is compared"
-    return False, _other_choice(now, before)
-
-
-def _other_choice(now: Record, before: Record) -> str:
-    """Say what cross-validation takes now, and what it took when the split was recorded."""
     here, there = (
         ", ".join(f"{path}={value}" for path, value in (record.params or {}).items()) or "nothing"
         for record in (now, before)
     )
-    return f"cross-validation takes {here}, recorded {there}"
+    text = f"cross-validation takes {here}, recorded {there}"
+    if is_near_tie(run, now, before):
+        return True, f"{text}, which is as good and is compared"
+    return False, text
 
 
 def _selections(record: Record) -> list[Selection]:

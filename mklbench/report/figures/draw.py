@@ -76,21 +76,16 @@ def write_figure(report: Report, figure: Figure, paths: Sequence[Path]) -> None:
     with mpl.rc_context(fname=STYLE):
         canvas = figure.draw(report)
         for path in paths:
-            write_result(path, _rendered(canvas, path.suffix.lstrip(".")))
+            ending, stream = path.suffix.lstrip("."), io.BytesIO()
+            canvas.savefig(stream, format=ending, dpi=RESOLUTION, metadata=FORMATS[ending])
+            write_result(path, stream.getvalue())
 
 
 def unfinished_runs(report: Report, figure: Figure) -> list[str]:
     """Name the runs that `figure` needs and that are not done."""
     wanted = figure.needs(report)
     return [
-        f"{slot.row.label}, {slot.column.label}, {slot.protocol.label}"
+        slot.label
         for place, (slot, found) in report.slots.items()
         if place in wanted and found.status != DONE
     ]
-
-
-def _rendered(canvas: Canvas, extension: str) -> bytes:
-    """Return the picture's bytes."""
-    stream = io.BytesIO()
-    canvas.savefig(stream, format=extension, dpi=RESOLUTION, metadata=FORMATS[extension])
-    return stream.getvalue()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Place, Report
@@ -23,7 +24,8 @@ from mklbench.report.figures.draw import (
 )
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import NOT_GIVEN, Column, Figure, Row, Sweep
-from mklbench.report.table.verdict import Sample
+
+Array = NDArray[np.float64]
 
 MARKERS = "osD^vP"
 PANELS_A_LINE = 2
@@ -76,11 +78,6 @@ def sweep_of(report: Report) -> Sweep:
     return report.table.sweep
 
 
-def _plain(value: float, position: float) -> str:
-    """Print a tick without a power of ten."""
-    return f"{value:g}"
-
-
 def growth_curves(report: Report, figure: GrowthCurves, row: Row) -> dict[str, Curve]:
     """Return the curve of each column of `figure` on one row, by its label."""
     return {
@@ -90,10 +87,13 @@ def growth_curves(report: Report, figure: GrowthCurves, row: Row) -> dict[str, C
     }
 
 
+def _means_and_spreads(line: Curve) -> Array:
+    return np.array([(sample.mean, sample.std or 0.0) for sample in line.samples]).reshape(-1, 2).T
+
+
 def _panel(axis: Axes, curves: dict[str, Curve]) -> None:
     for (label, line), colour, marker in zip(curves.items(), COLOURS, MARKERS, strict=False):
-        means = np.array([sample.mean for sample in line.samples])
-        spreads = np.array([sample.std or 0.0 for sample in line.samples])
+        means, spreads = _means_and_spreads(line)
         # On a logarithmic axis a bar to 0 or below has no end: it stops at a tenth of the mean.
         below = np.minimum(spreads, 0.9 * means)
         axis.errorbar(
@@ -104,8 +104,8 @@ def _panel(axis: Axes, curves: dict[str, Curve]) -> None:
     axis.set_yscale("log")
     low, high = axis.get_ylim()
     if high < 10 * low:  # powers of ten would be no ticks
-        axis.yaxis.set_major_formatter(_plain)
-        axis.yaxis.set_minor_formatter(_plain)
+        axis.yaxis.set_major_formatter("{x:g}")
+        axis.yaxis.set_minor_formatter("{x:g}")
     ticks = sorted({round(size) for line in curves.values() for size in line.sizes})
     axis.set_xticks(ticks, [str(tick) for tick in ticks])
     axis.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
@@ -153,12 +153,7 @@ class Path(Figure):
         axes[0, 0].set_ylabel("accuracy (%)")
         axes[1, 0].set_ylabel("objective / n")
         if len(columns) > 1:
-            canvas.legend(
-                *axes[0, 0].get_legend_handles_labels(),
-                loc="outside lower center",
-                ncols=len(columns),
-                fontsize=8,
-            )
+            legend_outside(canvas, axes[0, 0], len(columns))
         return canvas
 
 
@@ -166,18 +161,10 @@ def _curve(
     axis: Axes, report: Report, row: Row, column: Column, sweep: Sweep, metric: str, colour: str
 ) -> None:
     """Mean and one standard deviation of a metric along the sweep."""
-    samples = [
-        Sample.of(report.slots[row.name, column.name, protocol.name][1].values(METRICS[metric]))
-        for protocol in report.table.protocols
-    ]
-    means = np.array([np.nan if s is None else s.mean for s in samples])
-    spreads = np.array([np.nan if s is None or s.std is None else s.std for s in samples])
-    axis.fill_between(
-        sweep.values, means - spreads, means + spreads, color=colour, alpha=0.12, lw=0
-    )
-    axis.plot(
-        sweep.values, means, color=colour, marker="o", markersize=3, lw=1.4, label=column.label
-    )
+    line = curve(report, sweep, row, column.name, metric)
+    means, spreads = _means_and_spreads(line)
+    axis.fill_between(line.sizes, means - spreads, means + spreads, color=colour, alpha=0.12, lw=0)
+    axis.plot(line.sizes, means, color=colour, marker="o", markersize=3, lw=1.4, label=column.label)
 
 
 def _scale(axis: Axes, sweep: Sweep) -> None:

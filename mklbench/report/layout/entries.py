@@ -72,7 +72,7 @@ def format_measured(report: Report, place: NumberPlace) -> str:
     number = report.numbers.get(place)
     if number is None:
         return ""
-    sample = measured_text(report, number)
+    sample = format_sample(number.metric, number.measured) + time_mark(report, number)
     if number.status != DONE:
         if number.measured is None:
             return number.status
@@ -82,11 +82,6 @@ def format_measured(report: Report, place: NumberPlace) -> str:
     n_splits = f"({number.n_splits})" if has_fewer_splits(number) else ""
     stars = EMPHASES[report.standings.get(place)]
     return f"{stars}{' '.join(filter(None, [sample, n_splits, mark(number.verdict)]))}{stars}"
-
-
-def measured_text(report: Report, number: Number) -> str:
-    """Print ``mean ± std``, with the letter of the CPU model of a time that needs one."""
-    return format_sample(number.metric, number.measured) + time_mark(report, number)
 
 
 def has_fewer_splits(number: Number) -> bool:

@@ -22,7 +22,7 @@ from mklbench.report.layout.entries import ending_summary, setting
 from mklbench.report.layout.evidence import evidence_parts
 from mklbench.report.layout.ranking import comparison_parts, ranking_parts
 from mklbench.report.layout.tables import every_protocol, measured_tables, mirror
-from mklbench.report.table.paper_table import PaperTable, Slot
+from mklbench.report.table.paper_table import PaperTable
 from mklbench.report.table.verdict import JUDGING
 
 # The heading behind which a page goes beyond its first table; `first_part` ends there.
@@ -171,7 +171,7 @@ def _chosen_values(report: Report) -> Iterator[Part]:
         if any(counts):
             chosen = (f"{setting(params)} ({counts[params]})" for params in sorted(counts))
             text = "; ".join([*chosen, *([found.border] if found.border else [])])
-            items.append((_position(slot), [text]))
+            items.append((slot.label, [text]))
     if items:
         yield "## Chosen on the training parts"
         yield "With the number of splits; last, what of it is at the border of what was tried."
@@ -199,7 +199,7 @@ def _unfinished(report: Report) -> Iterator[Part]:
         yield "These runs count nowhere above as done, and none of their numbers is judged."
         yield definitions(
             (
-                _position(slot),
+                slot.label,
                 [
                     f"{found.status}, {len(found.done)}/{found.n_splits} splits"
                     + (f": {found.message}" if found.message else "")
@@ -207,10 +207,6 @@ def _unfinished(report: Report) -> Iterator[Part]:
             )
             for slot, found in report.unfinished
         )
-
-
-def _position(slot: Slot) -> str:
-    return f"{slot.row.label}, {slot.column.label}, {slot.protocol.label}"
 
 
 def _making(report: Report) -> Iterator[Part]:

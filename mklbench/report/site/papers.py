@@ -205,20 +205,15 @@ def _heads(report: Report) -> list[Head]:
 
 def _lines(report: Report, row: str, heads: Sequence[Head], told: Told) -> list[Line]:
     """Return the lines of a data set; `told` gives the place of what is told of a number."""
-    table, shown_first = report.table, mirrored(report)
-    lines = []
+    table, shown_first, lines = report.table, mirrored(report), []
     if any(place[0] == row for place in table.published):
         published = [_published(report, (row, head.name, head.metric.name)) for head in heads]
         lines.append(Line("published", "published", published, is_short=True))
     for protocol in table.protocols:
         places = [(row, head.name, protocol.name, head.metric.name) for head in heads]
-        if any(place in report.numbers for place in places):
-            entries = [
-                _measured(report, report.numbers[place], told)
-                if place in report.numbers
-                else Entry()
-                for place in places
-            ]
+        numbers = [report.numbers.get(place) for place in places]
+        if any(numbers):
+            entries = [_measured(report, one, told) if one else Entry() for one in numbers]
             lines.append(Line(protocol.name, protocol.label, entries, protocol in shown_first))
     return lines
 

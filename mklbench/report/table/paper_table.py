@@ -232,6 +232,11 @@ class Slot:
         """Names of row, column and protocol."""
         return (self.row.name, self.column.name, self.protocol.name)
 
+    @property
+    def label(self) -> str:
+        """Their labels."""
+        return f"{self.row.label}, {self.column.label}, {self.protocol.label}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class PaperTable:
