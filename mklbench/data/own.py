@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,6 +42,7 @@ _NAMES_SUBJECTS = re.compile(
 _NAMES_PARTS = re.compile(
     r"(?:cv)?[ _]?folds?[ _]?(?:ids?|nr|no|number)?|splits?|partition|is_?(?:train|test)"
 )
+_NAMES_CODES = re.compile(r"[a-z]*(?:zip|postcode|postal|code|codes|icd|category|type)")
 _LEADING_ZERO = re.compile(r"0\d+")
 UNNAMED = re.compile(r"|Unnamed: \d+(?:\.\d+)*|__index_level_\d+__")
 
@@ -227,13 +228,12 @@ class Body:
             raise DataError(f"{place} has no row without a missing value.")
         X, names, columns = self._features(kept)
         called = [tuple(map(text_of, self.columns[c][kept])) for c in self.left_out]
-        sizes = ", ".join(f"{self.describe(c)}: {len(v)}" for c, v in self.codes.items())
         return Table(
             X=X,
             labels=tuple(labels[kept].tolist()),
             feature_names=names,
             dropped_rows=int((unlabelled | incomplete).sum()),
-            notes=(f"a feature for each value of {sizes}",) if sizes and layout.own else (),
+            notes=tuple(self._notes(labels[kept], kept)) if layout.own else (),
             groups=None if groups is None else tuple(groups[kept].tolist()),
             label=self.describe(self.label),
             left_out=tuple(f"{self.describe(c)}, {why}" for c, why in self.left_out.items()),
@@ -242,6 +242,23 @@ class Body:
             sample_names=tuple(one for one in called if len(set(one)) == len(one)),
             rows=np.flatnonzero(kept),
         )
+
+    def _notes(self, labels: NDArray[Any], kept: NDArray[np.bool_]) -> Iterator[str]:
+        """Say what was made of categories, and what in the columns may be a mistake."""
+        if sizes := ", ".join(f"{self.describe(c)}: {len(v)}" for c, v in self.codes.items()):
+            yield f"a feature for each value of {sizes}"
+        classes = set(labels.tolist()) if self.layout.task == "classification" else set()
+        for column in self.inputs:
+            values, name = self.columns[column][kept].tolist(), self.reference(column)
+            # Of most columns the first values tell that they have more than there are classes.
+            values = values if len(set(values[: 2 * len(classes) + 1])) <= len(classes) else []
+            if len(set(values)) == len(classes) == len(set(zip(values, labels, strict=False))) > 0:
+                yield f"{self.describe(column)} tells the label of every row"
+            if column not in self.codes and _is_called(name, _NAMES_CODES, ids=False):
+                yield (
+                    f"{self.describe(column)} is read as numbers, and data.categories=[{name}] "
+                    "makes features of its values"
+                )
 
     def _labels(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the labels (n,) as texts, and which rows have none."""
@@ -514,8 +531,8 @@ def names_subjects(name: str) -> bool:
     return _is_called(name, _NAMES_SUBJECTS) or name.lower() in ("group", "groups")
 
 
-def _is_called(name: str, pattern: re.Pattern[str]) -> bool:
+def _is_called(name: str, pattern: re.Pattern[str], *, ids: bool = True) -> bool:
     """Tell whether the words of a name, as in patient_id and SubjectNr, are of a pattern."""
     words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)]
-    is_id = words[-1:] in (["id"], ["ids"])
+    is_id = ids and words[-1:] in (["id"], ["ids"])
     return is_id or (bool(words) and pattern.fullmatch("".join(words)) is not None)

@@ -140,6 +140,8 @@ class Layout:
     decimal : Decimal
         What stands before the decimals, a "point" or a "comma"; the other sign may stand between
         thousands. "auto": as in the whole file.
+    thousands : {".", ","} or None
+        What stands between thousands, which says `decimal`, too.
     index : {"keep", "drop", "ask"}
         What becomes of columns that number the rows, such as the index that pandas writes: they
         are inputs, are left out, or are refused with a sentence that asks.
@@ -195,6 +197,7 @@ class Layout:
     transpose: Annotated[bool | tuple[str, ...], read_transpose] = False
     label_names: Mapping[str, Label] | None = None
     decimal: Decimal = "point"
+    thousands: Literal[".", ","] | None = None
     index: Literal["keep", "drop", "ask"] = "keep"
     categories: Annotated[Literal["onehot"] | tuple[ColumnReference, ...] | None, read_columns] = (
         None
@@ -488,4 +491,13 @@ def _paths(found: Any, where: DataWhere) -> tuple[str, ...]:
 def _layout(config: Mapping[str, Any], default: Layout) -> Layout:
     """Apply the layout keys of `config` to `default`."""
     stated = {key: config[key] for key in _LAYOUT_KEYS if key in config}
-    return read(Layout, stated, DATA, defaults=vars(default))
+    layout = read(Layout, stated, DATA, defaults=vars(default))
+    if layout.thousands is None:
+        return layout
+    decimal: Decimal = "comma" if layout.thousands == "." else "point"
+    if config.get("decimal", "auto") not in ("auto", decimal):
+        raise InputError(
+            f"data.thousands={layout.thousands!r} and data.decimal={layout.decimal} are one sign: "
+            "set one of them."
+        )
+    return replace(layout, decimal=decimal)

@@ -2,14 +2,15 @@
 
 JSON is a list of ``{"train": [...], "test": [...]}``, with "validation" where there is such a part.
 NumPy's npz and MATLAB's mat have an array a part: train_1, test_1, train_2, ..., or trn1, val1,
-tst1. A fold number a row, as a list of JSON, or the only column of a text or one called fold, is
-the fold in which the row is tested on; below 0 it is in none.
+tst1. A fold number a row, as a list of JSON, an .npy file, the only column of a text or one called
+fold, or an array called so, is the fold in which the row is tested on; below 0 it is in none.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,7 @@ from mklbench.data.files import read_file, unpack
 from mklbench.data.numbers import is_number
 from mklbench.data.schema import Layout
 from mklbench.data.splits import Rows
-from mklbench.data.tables import detected, read_text
+from mklbench.data.tables import detected, read_text, reading
 from mklbench.errors import DataError, InputError
 
 FirstRow = Literal["auto"] | int
@@ -196,6 +197,9 @@ def _parsed(content: bytes, kind: str, place: str) -> list[Any]:
     """Return the parts of each split as the file numbers their rows, or the fold of each row."""
     if kind in ("mat", "npz"):
         found = _of_arrays((read_mat if kind == "mat" else read_npz)(content, place))
+    elif kind == "npy":
+        with reading("an array of folds", place):
+            found = np.load(io.BytesIO(content), allow_pickle=False).ravel().tolist()
     elif content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{"):
         try:
             found = json.loads(content)
@@ -214,6 +218,8 @@ def _of_arrays(arrays: Mapping[str, Any]) -> list[Any]:
     """Return the splits of arrays that are called by their parts and numbers."""
     found: dict[int, dict[str, Any]] = {}
     for name, array in arrays.items():
+        if name.lower() in ("fold", "folds"):
+            return np.ravel(array).tolist()
         if named := _ARRAY.fullmatch(name.lower()):
             of_split = found.setdefault(int(named[2]), {})
             of_split[_PART_OF[named[1][:2]]] = np.ravel(array).tolist()

@@ -347,7 +347,10 @@ class TestNumbers:
         made = frame().assign(d=income)
         path = csv(tmp_path, made.assign(a=0, b=1, c=2), sep=";")
         assert "1.001, whose point may stand before decimals or aft" in refusal(path)
-        assert_array_equal(read(path, decimal="comma").X[:, 3], expected)
+        for stated in ({"decimal": "comma"}, {"thousands": "."}):
+            assert_array_equal(read(path, **stated).X[:, 3], expected)
+        with pytest.raises(InputError, match="are one sign: set one of them"):
+            read(path, decimal="point", thousands=".")
         assert read(path, decimal="point").X[1, 3] == 1.001
         for column in "abc":
             made[column] = made[column].map(lambda x: f"{x:.6f}".replace(".", ","))
@@ -592,6 +595,13 @@ class TestWhatPeopleHave:
         made = frame().astype({"b": object})
         made.loc[3, "b"] = True
         assert "column 2 (b): 'True' is not a finite number" in refusal(csv(tmp_path, made))
+
+    def test_what_is_seen_in_the_columns_is_said(self, tmp_path: Path) -> None:
+        made = frame().assign(b=[int(s == "yes") for s in SICK], d=np.nan, zip_code=[211, 501] * 12)
+        said = read(csv(tmp_path, made), label="sick").understood[1]
+        assert "column 2 (b) tells the label of every row" in said
+        assert "(zip_code) is read as numbers, and data.categories=[zip_code] makes" in said
+        assert said.endswith("left out: column 4 (d), which is empty")
 
     def test_comments_above_and_other_kinds_of_files(self, tmp_path: Path) -> None:
         text = "# made by\n#\n" + frame().to_csv(index=False)

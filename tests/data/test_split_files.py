@@ -83,15 +83,17 @@ def test_what_is_wrong_in_a_file_is_named(name: str, tmp_path: Path) -> None:
     assert str(caught.value).startswith("split.path=")
 
 
-@pytest.mark.parametrize("name", ["json", "csv", "txt"])
+@pytest.mark.parametrize("name", ["json", "csv", "txt", "npy", "npz"])
 def test_a_fold_number_a_row(name: str, tmp_path: Path) -> None:
     path, folds = tmp_path / f"folds.{name}", [2, 0, 1, 0, 2, 1, -1]  # of -1 in no test part
     if name == "json":
         path.write_text(json.dumps(folds))
     elif name == "csv":
         path.write_text("row;fold\n" + "\n".join(f"a;{fold}" for fold in folds))
-    else:
+    elif name == "txt":
         path.write_text("\n".join(map(str, folds)))
+    else:
+        np.save(path, folds) if name == "npy" else np.savez(path, fold=folds)
     splits = read_splits(str(path))
     assert [split.test.tolist() for split in splits.splits] == [[1, 3], [2, 5], [0, 4]]
     assert splits.splits[0].train.tolist() == [0, 2, 4, 5, 6]
