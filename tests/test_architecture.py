@@ -179,10 +179,10 @@ def is_package(path: Path) -> bool:
 # Code lines (without docstrings, comments and blank lines) and modules of each package, at most:
 # never more than a tenth above what there is. Who makes a package smaller lowers its line.
 SIZES = {
-    "kernels": (4225, 28), "optim": (3340, 24), "algorithms": (2765, 35), "certify": (215, 5),
+    "kernels": (4225, 28), "optim": (3340, 24), "algorithms": (2765, 35), "certify": (210, 5),
     "penalties": (175, 6), "libsvm": (350, 4), "estimators": (1240, 13), "displays": (415, 5),
     "data": (2760, 16), "config": (630, 5), "commands": (1060, 10), "experiments": (2455, 21),
-    "report": (4320, 45), "testing": (500, 3), "": (1505, 20),
+    "report": (4320, 45), "testing": (495, 3), "": (1505, 20),
 }  # fmt: skip
 
 

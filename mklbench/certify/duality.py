@@ -129,26 +129,6 @@ class PrimalDualPoint:
         padded = np.pad(weights, (0, len(rivals)))
         return cls(loss, padded, forms, outputs, a, machine.intercept)
 
-    @classmethod
-    def of_one_kernel(
-        cls, loss: Loss, outputs: Array, dual_coef: Array, intercept: float = 0.0
-    ) -> PrimalDualPoint:
-        """Return the point of a plain kernel machine: one kernel K, with the weight 1.
-
-        Parameters
-        ----------
-        loss : Loss
-            With the labels or targets.
-        outputs : ndarray of shape (n,)
-            K a.
-        dual_coef : ndarray of shape (n,)
-            a: alpha o y of an SVM.
-        intercept : float, default=0.0
-            b.
-        """
-        norm = np.array([dual_coef @ outputs])
-        return cls(loss, np.ones(1), norm, outputs, dual_coef, intercept)
-
     @property
     def objective(self) -> float:
         """The dual value at the weights: loss.dual_value(a) - 1/2 d'q."""

@@ -82,6 +82,11 @@ class Machine(ABC):
         Labels or targets, an array of the machine's own.
     parameter : libsvm_api.svm_parameter
         Of LIBSVM.
+
+    Attributes
+    ----------
+    tol : float
+        LIBSVM's stopping tolerance, where a solve is not given another.
     """
 
     def __init__(self, y: NDArray[np.float64], parameter: libsvm_api.svm_parameter) -> None:
@@ -97,12 +102,7 @@ class Machine(ABC):
         self._row_pointers = rows.astype(np.uintp)
         self._problem = _problem(self.y, self._row_pointers)
         self._parameter = parameter
-        self._tol = float(parameter.eps)
-
-    @property
-    def tol(self) -> float:
-        """LIBSVM's stopping tolerance, where a solve is not given another."""
-        return self._tol
+        self.tol = float(parameter.eps)
 
     def solve(
         self, K: NDArray[np.float64] | None = None, *, tol: float | None = None
@@ -122,7 +122,7 @@ class Machine(ABC):
             If `K` has the wrong shape, or the Gram matrix holds what is no real number or too large
             for LIBSVM, which works in single precision; or `tol` is no number > 0.
         """
-        self._parameter.eps = self._tol if tol is None else check_tol(tol)
+        self._parameter.eps = self.tol if tol is None else check_tol(tol)
         if K is not None:
             self._take(K)
         if not self.gram.diagonal().max() <= _LARGEST:  # no entry of a Gram matrix is larger

@@ -141,11 +141,11 @@ class Search:
             intercept=self._best.intercept,
             objective=self._best.objective,
             gap=self._best.gap,
-            n_svm_calls=self._svm.calls,
+            n_svm_calls=self._svm.machine.calls,
             n_iter=len(self.history) - 1,
             converged=self._best.gap <= self._tol,
             history=self.history,
-            svm_seconds=self._svm.seconds,
+            svm_seconds=self._svm.machine.seconds,
         )
 
     def _aligned(self) -> Array:
@@ -165,7 +165,7 @@ class Search:
     def _assess(self, trained: Trained) -> None:
         """Bound the gap at new weights, and certify them with the SVM's solution if that may do."""
         self._gap = Bounds(trained.bounds.upper, self._lower).relative_gap
-        if self._gap <= self._tol or self._failures or self._svm.calls >= self._max_iter:
+        if self._gap <= self._tol or self._failures or self._svm.machine.calls >= self._max_iter:
             self._certify(trained.weights, trained.dual_coef, trained.intercept)
             self._gap = Bounds(trained.bounds.upper, self._lower).relative_gap
         self._record(trained.weights, trained.objective, self._gap)
@@ -176,7 +176,7 @@ class Search:
             weights,
             objective=self._unit * objective,
             gap=gap,
-            n_svm_calls=self._svm.calls,
+            n_svm_calls=self._svm.machine.calls,
         )
 
     def _certify(self, weights: Array, dual_coef: Array, intercept: float) -> None:
@@ -189,7 +189,7 @@ class Search:
             self._best = candidate
 
     def _finished(self) -> bool:
-        return self._best.gap <= self._tol or self._svm.calls >= self._max_iter
+        return self._best.gap <= self._tol or self._svm.machine.calls >= self._max_iter
 
     def _next(self, trained: Trained) -> _Step:
         """Return the step that the local model proposes, certified with what it expects."""
@@ -265,7 +265,7 @@ class Search:
             # Below the lower bound the machine has failed: its dual value is no upper bound.
             if self._floor <= trained.objective <= _scaled(start.bounds.upper, 1.0 + _ROUNDING):
                 return trained
-            if self._svm.calls >= self._max_iter:
+            if self._svm.machine.calls >= self._max_iter:
                 break
             # The minimiser of the parabola through both values and the slope.
             rise = trained.objective - start.objective - share * step.slope

@@ -222,21 +222,10 @@ class InnerSVM:
     def __init__(self, bank: Bank, machine: Machine, dual: SVMDual) -> None:
         check_samples(bank, len(machine.y))
         self._bank = bank
-        self._machine = machine
-        self.dual, self.gram = dual, machine.gram
+        self.machine, self.dual, self.gram = machine, dual, machine.gram
         self._weights: Array | None = None
         # Of alpha: the last sum, at first the largest that the bounds allow.
         self._total = dual.largest_sum
-
-    @property
-    def calls(self) -> int:
-        """Number of SVMs solved."""
-        return self._machine.calls
-
-    @property
-    def seconds(self) -> float:
-        """Wall-clock seconds spent inside LIBSVM."""
-        return self._machine.seconds
 
     def combine(self, weights: Array) -> None:
         """Write the Gram matrix at `weights` (M,) into LIBSVM's buffer, unless it is there."""
@@ -260,7 +249,7 @@ class InnerSVM:
         self.combine(weights)
         tol = float(np.clip(_TOL * gap, _TIGHTEST, _LOOSEST))
         rounding = _SINGLE_PRECISION * self._total * float(self.gram.diagonal().max())
-        solution = self._machine.solve(tol=max(tol, min(rounding, _COARSEST)))
+        solution = self.machine.solve(tol=max(tol, min(rounding, _COARSEST)))
         self._total = float(np.abs(solution.dual_coef).sum())
         intercept = solution.intercept
         if not np.isfinite(intercept):  # LIBSVM has left it open

@@ -186,7 +186,8 @@ class Objective:
 
 def bounds_alone(loss: Loss, outputs: Array, dual_coef: Array, intercept: float = 0.0) -> Bounds:
     """Bound the value of a machine on one kernel, at its outputs K a (n,), a (n,) and intercept."""
-    point = PrimalDualPoint.of_one_kernel(loss, outputs, dual_coef, intercept)
+    forms = np.array([dual_coef @ outputs])
+    point = PrimalDualPoint(loss, np.ones(1), forms, outputs, dual_coef, intercept)
     return certify.bounds(point, Simplex())
 
 

@@ -21,7 +21,7 @@ def test_begins_with_some_kernels_and_ends_with_all_that_count() -> None:
     svm = InnerSVM(bank, SVM(y, 100.0), svm_dual.of_classes(y, np.full(len(y), 100.0)))
     optimum = conic_twins.mkl(stack, y, 100.0).value
     found = list(joint_method.candidates(bank, svm, np.array([0]), tol))
-    assert svm.calls == 0
+    assert svm.machine.calls == 0
     assert min(each.gap for each in found) <= tol
     for each in found:
         assert each.bounds.lower <= optimum * (1 + 1e-6)

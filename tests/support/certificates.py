@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import certify
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint
 from mklbench.kernels import Bank
+from mklbench.optim.svm_value import bounds_alone
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import KernelMachine
@@ -29,5 +30,4 @@ def bank_bounds(
 
 def svm_bounds(K: Array, y: Array, dual_coef: Array, intercept: float, box: ArrayLike) -> Bounds:
     """Bound the value of one SVM with the Gram matrix K (n, n)."""
-    point = PrimalDualPoint.of_one_kernel(Hinge(y, box), K @ dual_coef, dual_coef, intercept)
-    return certify.bounds(point, Simplex())
+    return bounds_alone(Hinge(y, box), K @ dual_coef, dual_coef, intercept)
