@@ -10,14 +10,11 @@ import pytest
 from alignment_problems import scaled_stack, widths_stack
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
-from problems import random_problem
 
-import mklbench
-from mklbench import certify, multiclass
+from mklbench import certify
 from mklbench.algorithms import align_sdp, f_heuristic
 from mklbench.errors import InputError
-from mklbench.kernels import CentredBank, PrecomputedBank, feature_gaussians, linear_features
-from mklbench.kernels.base import Bank
+from mklbench.kernels import CentredBank, PrecomputedBank
 
 Array = NDArray[np.float64]
 
@@ -108,24 +105,6 @@ def test_a_path_of_C_is_what_solve_returns_one_by_one_from_one_alignment(
             alone.history,
         )
     assert len({float(np.abs(found.dual_coef).max()) for found in together}) == 3
-
-
-@pytest.mark.parametrize("build", [feature_gaussians, linear_features])
-def test_predictions_with_weights_of_either_sign(build: object) -> None:
-    X, y = random_problem(60)
-    bank: Bank = build(X)  # type: ignore[operator]
-    weights = np.resize([1.0, -0.2, 0.5], bank.n_kernels)
-    Z = random_problem(20, seed=3)[0]
-    each = np.array([bank.cross(unit, Z) for unit in np.eye(bank.n_kernels)])
-    assert_allclose(bank.cross(weights, Z), np.tensordot(weights, each, axes=1), atol=1e-9)
-    grams = np.array([bank.combine(unit) for unit in np.eye(bank.n_kernels)])
-    assert_allclose(bank.combine(weights), np.tensordot(weights, grams, axes=1), atol=1e-9)
-    solution = align_sdp.solve(bank, y)
-    expected = np.tensordot(solution.weights, each, axes=1) @ solution.dual_coef
-    decision = multiclass.decision_function(bank, [solution], Z)
-    assert_allclose(decision, expected + solution.intercept, atol=1e-8)
-    model = mklbench.AlignSDP(kernel=build, C=1.0).fit(X, y)  # type: ignore[arg-type]
-    assert_allclose(model.decision_function(Z), decision, atol=1e-8)
 
 
 def test_large_banks_are_refused() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import conic_twins
 import numpy as np
-import pytest
 from alignment_problems import (
     centred,
     dense_alignment,
@@ -49,21 +48,6 @@ def test_of_equal_kernels_none_is_preferred() -> None:
     assert_allclose(third, first, rtol=1e-4)
     assert_allclose(3.0 * first / np.linalg.norm(3.0 * first), once.weights, rtol=1e-4, atol=1e-8)
     assert_allclose(thrice.objective, once.objective, rtol=1e-8)
-
-
-@pytest.mark.parametrize("programme", alignf.PROGRAMMES)
-def test_kernels_that_are_there_twice(programme: str) -> None:
-    """Q is singular then, and the optimum not unique, but its value and kernel are."""
-    stack, y = scaled_stack()
-    stack /= np.trace(stack, axis1=1, axis2=2)[:, None, None]
-    there, twice = solve(stack, y, programme=programme), np.concatenate([stack, stack, stack[:2]])
-    solution = solve(twice, y, programme=programme)
-    assert_allclose(solution.objective, there.objective, rtol=1e-7)
-    assert solution.gap < 1e-5
-    ours, theirs = (
-        np.tensordot(s.weights, each, axes=1) for s, each in ((solution, twice), (there, stack))
-    )
-    assert_allclose(ours / np.trace(ours), theirs / np.trace(theirs), atol=1e-8)
 
 
 class TestSimplexProgramme:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from alignment_problems import real_targets, scaled_stack
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem
@@ -11,7 +10,6 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC, SVR
 
 from mklbench.algorithms import best_kernel, svm
-from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians
 
 
@@ -53,13 +51,3 @@ def test_a_small_class_has_a_sample_in_every_fold() -> None:
     solution = best_kernel.solve(feature_gaussians(X), y, folds=5)
     assert solution.n_svm_calls == 4 * 3 + 1
     assert_array_equal(solution.weights, three.weights)
-
-
-def test_bad_input() -> None:
-    X, y = random_problem(40)
-    with pytest.raises(InputError, match="folds=1 is not accepted: it must be an integer >= 2"):
-        best_kernel.solve(feature_gaussians(X), y, folds=1)
-    with pytest.raises(InputError, match="there is 1 sample in the smaller class: use more data"):
-        best_kernel.solve(feature_gaussians(X), np.where(np.arange(40) < 1, 1.0, -1.0))
-    with pytest.raises(InputError, match="there is 1 sample in all"):
-        best_kernel.solve(feature_gaussians(X[:1]), [0.5], learner="krr")

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from mklbench.algorithms import easymkl
 from mklbench.errors import InputError
-from mklbench.kernels import PrecomputedBank, feature_gaussians
+from mklbench.kernels import PrecomputedBank
 
 Array = NDArray[np.float64]
 
@@ -55,15 +55,6 @@ def test_the_scale_of_a_kernel_does_not_matter() -> None:
     assert_allclose(here.dual_coef, there.dual_coef, atol=1e-9)
 
 
-def test_at_lam_0_it_is_the_hard_margin_svm() -> None:
-    X, y = random_problem(30)
-    solution = easymkl.solve(feature_gaussians(X), y, 0.0)
-    assert solution.converged
-    bank = feature_gaussians(X)
-    margins = y * (bank.gram(solution.weights) @ solution.dual_coef + solution.intercept)
-    assert_allclose(margins[np.abs(solution.dual_coef) > 1e-9], margins.min(), rtol=1e-4)
-
-
 def test_overlapping_classes_need_a_ridge() -> None:
     X, y = random_problem(40, 2)
     bank = PrecomputedBank((X @ X.T)[None])
@@ -72,16 +63,6 @@ def test_overlapping_classes_need_a_ridge() -> None:
     assert easymkl.solve(bank, y, 0.01).converged
     with pytest.raises(InputError, match="final_lam=0 asks for"):
         easymkl.solve(bank, y, 0.1, final_lam=0.0)
-
-
-def test_a_zero_kernel_takes_no_part() -> None:
-    stack, y = random_stack(n=20)
-    padded = np.concatenate([stack, np.zeros_like(stack[:1])])
-    solution = easymkl.solve(PrecomputedBank(padded), y)
-    there = easymkl.solve(PrecomputedBank(stack), y)
-    assert_allclose(solution.weights, [*there.weights, 0.0])
-    with pytest.raises(InputError, match="all 1 kernels have the trace 0"):
-        easymkl.solve(PrecomputedBank(np.zeros_like(stack[:1])), y)
 
 
 def test_constant_kernels_tell_nothing_apart() -> None:

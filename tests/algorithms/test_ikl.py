@@ -9,7 +9,6 @@ from itertools import pairwise
 import conic_twins
 import numpy as np
 import pytest
-from certificates import bank_bounds
 from narrowing import present
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem, random_stack
@@ -72,15 +71,6 @@ class TestBank:
         assert solution.objective == pytest.approx(optimum.value, rel=1e-4)
         assert solution.thetas is None
 
-    def test_certifies_itself_with_all_kernels_of_the_bank(self) -> None:
-        X, y = random_problem(60)
-        bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
-        solution = ikl.solve(bank, y, C=10.0, tol=1e-3)
-        bounds = bank_bounds(bank, y, solution, 10.0)
-        assert solution.gap == pytest.approx(bounds.relative_gap)
-        assert 0 <= solution.gap <= 1e-3
-        assert solution.weights.sum() == pytest.approx(1.0, abs=1e-12)
-
     def test_one_kernel_at_a_time_is_algorithm_1(self) -> None:
         X, y = random_problem(60)
         bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
@@ -89,16 +79,6 @@ class TestBank:
         assert in_master[0] == 1
         assert (np.diff(in_master) <= 1).all()
         assert solution.objective == pytest.approx(mkl.solve(bank, y, C=10.0).objective, rel=2e-4)
-
-    def test_one_kernel_and_a_kernel_of_zeros(self) -> None:
-        stack, y = random_stack(n=30, n_kernels=3)
-        only = ikl.solve(PrecomputedBank(stack[:1]), y)
-        assert_array_equal(only.weights, [1.0])
-        stack[1] = 0.0
-        with_zeros = ikl.solve(PrecomputedBank(stack), y, tol=1e-4)
-        optimum = conic_twins.mkl(stack[[0, 2]], y, 1.0)
-        assert with_zeros.weights[1] == 0
-        assert with_zeros.objective == pytest.approx(optimum.value, rel=1e-4)
 
 
 class TestFamily:

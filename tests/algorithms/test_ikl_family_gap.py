@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from narrowing import present
 from numpy.typing import NDArray
-from problems import random_problem, random_stack
+from problems import random_problem
 from stronger_search import decrease_by_more_search
 
 import mklbench
@@ -18,7 +18,6 @@ from mklbench.algorithms import ikl, mkl
 from mklbench.kernels import (
     Family,
     PrecomputedBank,
-    feature_gaussians,
     isotropic_gaussians,
     product_gaussians,
 )
@@ -256,29 +255,7 @@ class TestCertificate:
         assert solution.gap >= gap_with(family, y, 5.0, solution, family.starts()) - 1e-5
 
 
-def test_a_bank_has_no_family_gap() -> None:
-    """All kernels are priced, so there is nothing beyond them."""
-    X, y = random_problem(60)
-    bank = feature_gaussians(X, gammas=(0.1, 1.0, 10.0))
-    with_default, without = (
-        ikl.solve(bank, y, C=5.0, n_global_ascents=ascents) for ascents in (20, 0)
-    )
-    assert with_default.family_gap is None
-    assert with_default.objective == without.objective
-    assert with_default.n_svm_calls == without.n_svm_calls
-    stack, labels = random_stack()
-    assert ikl.solve(PrecomputedBank(stack), labels).family_gap is None
-
-
 class TestEstimator:
-    def test_tells_both_gaps(self) -> None:
-        X, y = random_problem(60)
-        model = mklbench.IKL(C=5.0, tol=1e-2).fit(X, y)
-        assert isinstance(model.gap_, float)
-        assert isinstance(model.family_gap_, float)
-        assert model.gap_ <= model.family_gap_ <= 1e-2
-        assert mklbench.IKL(C=5.0, tol=1e-2, n_global_ascents=0).fit(X, y).family_gap_ is None
-
     def test_one_a_class(self) -> None:
         X, y = random_problem(60)
         labels = np.where(X[:, 0] > 1.0, 2.0, y)

@@ -11,7 +11,7 @@ from narrowing import present
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mklbench import multiclass
-from mklbench.algorithms import best_kernel, krr, late_fusion, svm
+from mklbench.algorithms import best_kernel, late_fusion, svm
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, feature_gaussians
 
@@ -67,30 +67,6 @@ class TestVote:
     def test_no_mean_turns_a_majority(self) -> None:
         values = np.array([[-1e9], [1e-9], [1e-9]])
         assert multiclass.vote(values) > 0
-
-    def test_three_classes(self) -> None:
-        """Two of three kernels are for class 1, and so is the vote, whatever the third says."""
-        rng = np.random.default_rng(0)
-        codes = np.repeat([0, 1, 2], 20)
-        X = np.eye(3)[codes].repeat(3, axis=1) + 0.1 * rng.standard_normal((60, 9))
-        stack = np.array([X[:, m::3] @ X[:, m::3].T for m in range(3)])
-        bank = PrecomputedBank(stack)
-        z = np.concatenate([[0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [5.0, 0.0, 0.0]]).reshape(3, 3)
-        cross = np.array([z[m] @ X[:, m::3].T for m in range(3)])[:, None]
-        solutions = multiclass.fit(lambda o, y: late_fusion.solve(o, y, vote=True), bank, codes, 3)
-        assert multiclass.predict(multiclass.decision_function(bank, solutions, cross)) == [1]
-        solutions = multiclass.fit(late_fusion.solve, bank, codes, 3)
-        assert multiclass.predict(multiclass.decision_function(bank, solutions, cross)) == [0]
-
-
-def test_regression() -> None:
-    stack, _ = scaled_stack()
-    y = real_targets()
-    solution = late_fusion.solve(PrecomputedBank(stack), y, learner="krr", lam=0.5)
-    alone = [krr.solve(PrecomputedBank(K[None]), y, lam=0.5) for K in stack]
-    values = [K @ s.dual_coef for K, s in zip(stack, alone, strict=True)]
-    decision = multiclass.decision_function(PrecomputedBank(stack), [solution], stack)
-    assert_allclose(decision, np.mean(values, axis=0))
 
 
 @pytest.mark.parametrize(("learner", "option"), [("svm", "C"), ("krr", "lam")])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from narrowing import present
@@ -16,7 +14,6 @@ from mklbench.algorithms import localized_mkl, uniform
 from mklbench.errors import InputError
 from mklbench.kernels import PrecomputedBank, linear_features
 from mklbench.libsvm import SVM
-from mklbench.prediction import DecisionFunction
 from mklbench.solution import Solution
 
 # The first column says which of the other two tells the label.
@@ -65,20 +62,6 @@ def test_the_objective_decreases_from_that_of_equal_weights() -> None:
     assert solution.weights.sum() == pytest.approx(1.0)
 
 
-def test_the_gap_is_that_of_the_svm_at_the_gating() -> None:
-    stack, y = random_stack(40)
-    solution = localized_mkl.solve(PrecomputedBank(stack), y, C=5.0, max_iter=3)
-    mean = stack.mean(axis=0)
-    mean /= mean.diagonal().mean()
-    scores = np.column_stack([mean @ g.dual_coef + g.intercept for g in present(solution.gates)])
-    a, K = solution.dual_coef, local(stack, scores)
-    losses = np.maximum(0.0, 1.0 - y * (K @ a + solution.intercept))
-    primal, dual = 0.5 * a @ K @ a + 5.0 * losses.sum(), np.abs(a).sum() - 0.5 * a @ K @ a
-    assert solution.objective == pytest.approx(dual)
-    assert solution.gap == pytest.approx((primal - dual) / primal, abs=1e-9)
-    assert not solution.converged
-
-
 def test_where_each_region_has_a_view_of_its_own_gating_wins() -> None:
     X, y = two_regions(150, seed=0)
     Z, truth = two_regions(2000, seed=1)
@@ -90,16 +73,6 @@ def test_where_each_region_has_a_view_of_its_own_gating_wins() -> None:
     best = max(accuracy(uniform.solve(bank, y, C)) for C in (0.1, 1.0, 10.0, 100.0))
     assert best < 0.8
     assert accuracy(localized_mkl.solve(bank, y, C=10.0)) > 0.95
-
-
-def test_what_is_saved_predicts_the_same_by_its_support_vectors() -> None:
-    X, _ = two_regions(150, seed=0)
-    Z, _ = two_regions(50, seed=1)
-    bank = linear_features(X)
-    codes = np.digitize(X[:, 1], [-0.5, 0.5])
-    solutions = multiclass.fit(localized_mkl.solve, bank, codes, 3)
-    decide = pickle.loads(pickle.dumps(DecisionFunction.of(bank, solutions)))
-    assert_allclose(decide(Z), multiclass.decision_function(bank, solutions, Z), atol=1e-9)
 
 
 def test_the_gating_has_a_kernel_of_its_own() -> None:

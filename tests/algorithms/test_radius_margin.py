@@ -161,29 +161,6 @@ def test_equal_samples_leave_no_gap_of_gram(seed: int) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("most", [1, 20])
-def test_a_limit_of_evaluations_holds(algorithm: ModuleType, most: int) -> None:
-    stack, y = categories(3)
-    solution = algorithm.solve(PrecomputedBank(stack), y, tol=1e-9, max_iter=most)
-    assert solution.n_iter <= most
-    assert len(solution.history) == solution.n_iter
-    assert solution.history[-1]["gap"] == pytest.approx(solution.gap) or algorithm is gram
-
-
-@BOTH
-def test_the_scale_of_a_kernel_does_not_matter(algorithm: ModuleType) -> None:
-    stack, y = random_stack(n=30)
-    factors = np.logspace(-3, 3, len(stack))
-    tight = {"tol": 1e-4, "max_iter": 300}
-    there = algorithm.solve(PrecomputedBank(stack), y, **tight)
-    here = algorithm.solve(PrecomputedBank(stack * factors[:, None, None]), y, **tight)
-    assert_allclose(here.objective, there.objective, rtol=3e-4)
-    ours, theirs = here.weights * factors, there.weights
-    if algorithm is radius_margin:
-        assert_allclose(ours, theirs, atol=0.05 * theirs.max())
-
-
-@BOTH
 def test_a_constant_kernel_takes_no_part(algorithm: ModuleType) -> None:
     stack, y = random_stack(n=30)
     padded = np.concatenate([stack, np.full_like(stack[:1], 3.0)])

@@ -38,14 +38,6 @@ class TestSpecialBanks:
         assert solution.converged
         assert_allclose(solution.objective, conic_twins.mkl(stack, y, 10.0).value, rtol=1e-4)
 
-    def test_a_zero_kernel_gets_no_weight(self) -> None:
-        stack, y = random_stack()
-        with_zero = PrecomputedBank(np.insert(stack, 2, 0.0, axis=0))
-        solution = simplemkl.solve(with_zero, y, C=10.0, tol=1e-4)
-        assert solution.converged
-        assert solution.weights[2] < 1e-3
-        assert_allclose(solution.objective, conic_twins.mkl(stack, y, 10.0).value, rtol=1e-4)
-
 
 class TestIterations:
     def test_too_few_do_not_pass_for_convergence(self) -> None:

@@ -27,14 +27,3 @@ def test_the_uniform_product_is_the_gaussian_of_width_one_over_the_features() ->
     value = conic_twins.svm(dense_gaussian(0.25)(X, X), y, 2.0).value
     assert_allclose(solution.weights, np.full(4, 0.25))
     assert_allclose(solution.objective, value, rtol=1e-5)
-
-
-def test_class_weights_reach_the_svm() -> None:
-    stack, y = random_stack()
-    solution = uniform.solve(
-        PrecomputedBank(stack), y, C=2.0, svm_tol=1e-6, class_weight={-1: 3.0, 1: 0.5}
-    )
-    box = np.where(y > 0, 1.0, 6.0)
-    assert_allclose(
-        solution.objective, conic_twins.svm(stack.mean(axis=0), y, box).value, rtol=1e-5
-    )

@@ -58,18 +58,6 @@ class TestGap:
         assert_allclose(solution.objective, value, rtol=2e-4)
 
 
-class TestWeights:
-    def test_a_group_of_zero_kernels(self) -> None:
-        stack, y = random_stack()
-        bank = PrecomputedBank(np.concatenate([stack, np.zeros((2, 30, 30))]))
-        groups = [*GROUPINGS["two"], [5, 6]]
-        for q in EXPONENTS:
-            solution = vskl.solve(bank, y, C=10.0, q=q, groups=groups, tol=1e-3)
-            assert solution.converged
-            value = conic_twins.mixed_norm(stack, y, 10.0, GROUPINGS["two"], q).value
-            assert_allclose(solution.objective, value, rtol=1e-3)
-
-
 class TestOracle:
     @pytest.mark.parametrize("q", EXPONENTS)
     def test_subgradient_against_finite_differences(self, q: float) -> None:

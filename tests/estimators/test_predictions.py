@@ -14,7 +14,6 @@ from mklbench.errors import InputError
 from mklbench.estimators.base import KernelEstimator
 from mklbench.kernels import (
     BUILDERS,
-    Family,
     Precomputed,
     gaussians,
     resolve,
@@ -114,39 +113,3 @@ def test_a_row_is_predicted_alone_on_gram_matrices() -> None:
 
 class TestOneExtremeTrainingRow:
     """It costs the others no digits."""
-
-    @pytest.mark.parametrize("value", [1e6, 1e10, 1e40])
-    @pytest.mark.parametrize("kernel", ["gaussian", "single", "isotropic", "product", "separate"])
-    def test_the_gram_matrix_of_the_others_is_as_without_it(
-        self, kernel: str, value: float
-    ) -> None:
-        X, build = problem()[0], BOUNDED[kernel]
-        before = build(X)
-        weights = before.uniform_weights()
-        X = np.concatenate([X, X[:1]])
-        X[-1, 2] = value
-        after = build(X).gram(weights)
-        np.testing.assert_allclose(after[:-1, :-1], before.gram(weights), rtol=0, atol=1e-12)
-        np.testing.assert_array_equal(after, after.T)
-        diagonal = after.diagonal()
-        np.testing.assert_allclose(diagonal, diagonal[0], rtol=0, atol=1e-13)
-
-    @pytest.mark.parametrize("kernel", ["isotropic", "products"])
-    def test_gradients_and_rough_kernels_of_a_family_are_as_without_it(self, kernel: str) -> None:
-        X = problem()[0]
-        before = BUILDERS[kernel](X)
-        assert isinstance(before, Family)
-        X = np.concatenate([X, X[:1]])
-        X[-1, 2] = 1e10
-        after = BUILDERS[kernel](X)
-        assert isinstance(after, Family)
-        theta, a = np.full(before.n_kernels, 0.3), np.random.default_rng(1).standard_normal(len(X))
-        # Beside the others the extreme row has a kernel of 0, and so no share in the gradient.
-        expected = before.gradient(theta, a[:-1])
-        np.testing.assert_allclose(after.gradient(theta, a), expected, rtol=1e-10)
-        rough = after.single_precision()
-        K = rough.gram(theta)
-        np.testing.assert_allclose(K[:-1, :-1], before.gram(theta), rtol=0, atol=1e-5)
-        np.testing.assert_allclose(
-            rough.quadratic_form(theta, a, K)[1], expected, rtol=0, atol=1e-5 * np.abs(a).sum() ** 2
-        )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris, make_friedman1
+from sklearn.datasets import make_friedman1
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from mklbench import KRR, NKRR, KRRClassifier, NKRRClassifier
-from mklbench.estimators.learners import KernelLearner, KernelRegressor
+from mklbench import KRR, NKRR
+from mklbench.estimators.learners import KernelRegressor
 from mklbench.kernels.base import Array
 
 
@@ -39,18 +39,6 @@ def test_learned_weights_in_a_search(regression: tuple[Array, Array]) -> None:
     assert search.best_score_ > 0.8
     weights = search.best_estimator_[-1].weights_
     assert weights[5] < weights[:5].min()  # the feature that the targets do not depend on
-
-
-@pytest.mark.parametrize("learner", [KRRClassifier(lam=0.1), NKRRClassifier(lam=0.1)])
-def test_three_classes_by_sign(learner: KernelLearner) -> None:
-    X, y = load_iris(return_X_y=True)
-    names = np.array(["setosa", "versicolor", "virginica"])[y]
-    pipeline = make_pipeline(StandardScaler(), learner)
-    assert cross_val_score(pipeline, X, names, cv=3).mean() > 0.9
-    fitted = pipeline.fit(X, names)
-    assert fitted.decision_function(X).shape == (150, 3)
-    assert len(fitted[-1].solutions_) == 3
-    assert set(fitted.predict(X)) == set(names)
 
 
 @pytest.mark.parametrize("learner", [KRR, NKRR])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -22,8 +21,7 @@ from mklbench import (
     EarlyFusion,
     LateFusion,
 )
-from mklbench.algorithms import align, alignf, best_kernel
-from mklbench.estimators.base import KernelEstimator
+from mklbench.algorithms import best_kernel
 from mklbench.estimators.learners import KernelLearner
 from mklbench.kernels import Combination, Normalised, feature_gaussians
 from mklbench.kernels.base import Array
@@ -39,19 +37,6 @@ def classes() -> tuple[Array, NDArray[np.str_]]:
 def regression() -> tuple[Array, Array]:
     X, y = make_friedman1(n_samples=120, n_features=6, noise=0.5, random_state=0)
     return StandardScaler().fit_transform(X), y - y.mean()
-
-
-@pytest.mark.parametrize(("estimator", "algorithm"), [(Align, align), (AlignF, alignf)])
-def test_every_class_has_its_own_alignment(
-    classes: tuple[Array, NDArray[np.str_]], estimator: type[KernelEstimator], algorithm: ModuleType
-) -> None:
-    X, y = classes
-    fitted = estimator("feature_gaussians", C=5.0).fit(X, y)
-    for code, name in enumerate("abc"):
-        labels = np.where(y == name, 1.0, -1.0)
-        alone = algorithm.solve(feature_gaussians(X), labels, C=5.0)
-        np.testing.assert_array_equal(fitted.weights_[code], alone.weights)
-        assert fitted.solutions_[code].objective == alone.objective
 
 
 @pytest.mark.parametrize(

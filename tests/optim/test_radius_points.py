@@ -13,7 +13,6 @@ from mklbench.optim.radius import PointAndBall, Radius, together
 from mklbench.optim.svm_value import Objective
 from mklbench.penalties.simple import Budget
 
-Array = np.ndarray
 C = 10.0
 
 

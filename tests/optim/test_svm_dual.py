@@ -12,8 +12,6 @@ from numpy.testing import assert_array_equal
 from mklbench.optim import svm_dual
 from mklbench.optim.svm_dual import SVMDual
 
-Array = np.ndarray
-
 
 def of_classes(seed: int) -> SVMDual:
     rng = np.random.default_rng(seed)
