@@ -26,7 +26,9 @@ of v, too: where C times the kernels is huge the terms of t cancel, and a roundi
 last digit is a large change of B S_d t.
 
 The predictor and corrector are those of Mehrotra (1992); where the step that they allow is short,
-correctors of Gondzio (1996) bring the products that are far from mu nearer to it.
+correctors of Gondzio (1996) bring the products that are far from mu nearer to it. Multipliers l and
+u do not limit a step, nor do a few alpha: they stay inside their bounds by themselves, and the
+equations take up what they lack in the next iteration.
 
 Bounds of the problem on the factors come with each iteration; the certificate of the problem on the
 kernels themselves is made outside.
@@ -43,7 +45,7 @@ from scipy.linalg import LinAlgError, block_diag
 
 from mklbench.kernels.row_factors import RowFactors
 from mklbench.optim.joint_newton import Change, NewtonSystem, root
-from mklbench.optim.row_blocks import UNFLAGGED, Aims, Direction, Linearised
+from mklbench.optim.row_blocks import SHARE, UNFLAGGED, Aims, Direction, Linearised
 from mklbench.optim.row_engines import Engine
 from mklbench.optim.weight_sets import WeightSet
 
@@ -52,8 +54,6 @@ Array = NDArray[np.float64]
 # Samples of the least squares that the method starts from, and their ridge.
 _SAMPLED = 3000
 _RIDGE_OF_INTERCEPT = 1e-8
-# Of a step to the nearest bound.
-_SHARE = 0.995
 # Products in single precision are wrong by this share of their trace, which may be so large.
 _SINGLE, _LARGEST_ERROR = 6e-8, 0.05
 # Correctors of Gondzio (1996): there are so many at most, for steps that are shorter than this.
@@ -63,8 +63,7 @@ _CORRECTORS, _LONG = 4, 0.9
 _LONGER, _SPREAD, _WORTH = 0.3, 10.0, 0.1
 # The start is on the central path at this times the mean primal value of a sample.
 _START = 2.0
-# After a step no product is below this share of their mean: multipliers are raised, as a few that
-# are nearly 0 would keep the next step short.
+# After a step no product is below this share of their mean: multipliers are raised to there.
 _LEAST = 0.1
 # Mehrotra's aim is timid where the predictor's step is short. It is at most this share of the mean
 # product, once no entry of t - v is so many times the largest of v.
@@ -304,8 +303,8 @@ class CentralPath:
             )
             along = self.engine.total("correct", change.outputs, change.intercept)
             dz = (aimed - self.z * change.x) / self.x - self.z
-            of_x = min(_longest(self.x, change.x), _longest(self.z, dz))
-            return _Followed(change, dz, along, min(1.0, _SHARE * min(along.longest.value, of_x)))
+            of_x = SHARE * min(_longest(self.x, change.x), _longest(self.z, dz))
+            return _Followed(change, dz, along, min(1.0, along.longest.value, of_x))
 
         # The predictor, towards mu = 0.
         first = direction(Aims(np.zeros_like(self.v), 0.0), np.zeros_like(self.x))

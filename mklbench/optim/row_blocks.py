@@ -99,7 +99,10 @@ def terms_of(loss: Hinge | Tube) -> Terms:
 
 Array = NDArray[np.float64]
 
-
+# Of a step to the nearest bound.
+SHARE = 0.995
+# This share of the alpha of a block does not limit the step of all: they go less far themselves.
+_CLIPPED = 1e-4
 # What is not finite ends the method, and numpy has nothing to add. OpenBLAS for AVX-512 raises the
 # flag of an invalid operation even where the memory behind a short vector happens to hold no
 # number, and the product is right.
@@ -181,7 +184,7 @@ class Direction(Sums):
     first, second : float
         l'alpha + u'(C - alpha) along it: what is of first and of second order in a step.
     longest : Least
-        The step at which a variable becomes 0.
+        The step that all alpha but a few can take.
     """
 
     first: float
@@ -385,6 +388,7 @@ class Rows:
         lower = (self._aim_lower - self._lower * alpha) / self._alpha - self._lower
         upper = (self._aim_upper + self._upper * alpha) / self._slack - self._upper
         self._candidate = alpha, lower, upper
+        longest, k = self._longest(alpha).ravel(), int(_CLIPPED * alpha.size)
         return Direction(
             float(
                 np.vdot(self._alpha, lower)
@@ -393,7 +397,7 @@ class Rows:
                 - np.vdot(self._upper, alpha)
             ),
             float(np.vdot(alpha, lower) - np.vdot(alpha, upper)),
-            self._longest(alpha, lower, upper),
+            Least(float(np.partition(longest, k)[k])),
         )
 
     def aim(self, mu: float) -> Aims:
@@ -421,25 +425,21 @@ class Rows:
     def advance(self, step: float, corrected: bool, least: float) -> Array:
         """Go so far along the direction, or that of the last correction; return B' Y dalpha.
 
-        Multipliers are raised to where no product is below `least`.
+        An alpha that would leave its bounds goes less far. Multipliers are raised to where no
+        product is below `least`.
         """
         alpha, lower, upper = self._candidate if corrected else self._direction
-        self._alpha = self._alpha + step * alpha
-        self._slack = self._slack - step * alpha
+        own = np.minimum(step, self._longest(alpha))
+        self._alpha = self._alpha + own * alpha
+        self._slack = self._slack - own * alpha
         shared = least * self._terms.shares
         self._lower = np.maximum(self._lower + step * lower, shared / self._alpha)
         self._upper = np.maximum(self._upper + step * upper, shared / self._slack)
         return self._projected(self._terms.dual_coef(alpha))
 
-    def _longest(self, alpha: Array, lower: Array, upper: Array) -> Least:
-        shrinking = (
-            -alpha / self._alpha,
-            alpha / self._slack,
-            -lower / self._lower,
-            -upper / self._upper,
-        )
-        fastest = max(float(each.max()) for each in shrinking)
-        return Least(1.0 / fastest if fastest > 0 else np.inf)
+    def _longest(self, alpha: Array) -> Array:
+        """Return how far each alpha (k, n) may go along a direction."""
+        return SHARE * np.where(alpha > 0, self._slack, self._alpha) / np.abs(alpha)
 
     def _each(self) -> Iterator[tuple[slice, SplitRows]]:
         """Yield the rows of B in smaller blocks, with their place in this one."""
