@@ -21,6 +21,7 @@ from types import FrameType
 # Seconds that the main thread has for tidying up.
 _GRACE = 1.5
 _NAMES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+_SHOW_CURSOR = "\r\x1b[2K\x1b[?25h"
 
 _heard: list[int] = []
 
@@ -42,7 +43,8 @@ def leave(sentence: str = "") -> None:
     number = _heard[0] if _heard else signal.SIGINT
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
-    said = f"mklbench: {_NAMES[signal.Signals(number)]}{sentence and ': '}{sentence or '.'}\n"
+    tidy = _SHOW_CURSOR if sys.stderr is not None and sys.stderr.isatty() else ""
+    said = f"{tidy}mklbench: {_NAMES[signal.Signals(number)]}{sentence and ': '}{sentence or '.'}\n"
     with contextlib.suppress(OSError):  # full, or left by its reader
         os.write(2, said.encode())
     os._exit(128 + number)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 FOREIGN = (
-    "hydra", "omegaconf", "antlr4", "yaml", "pooch", "requests", "urllib3", "pandas",
+    "hydra", "omegaconf", "antlr4", "yaml", "pooch", "requests", "urllib3", "rich", "pandas",
     "tabulate", "matplotlib", "skimage", "PIL",
 )  # fmt: skip
 

@@ -42,7 +42,7 @@ def doctor(store: Store) -> int:
         If the store is no directory.
     """
     store.check()
-    found = [versions(), blas(), mirror()]
+    found = [versions(), compiler(), blas(), mirror()]
     found.append(space("cache", cache_directory(), "MKLBENCH_CACHE"))
     found.append(space("store", store.path, "--results-dir"))
     for each in found:
@@ -60,6 +60,16 @@ def versions() -> Diagnosis:
     if commit := provenance.git_revision():
         named.append(f"revision {commit[:8]}{commit[40:]}")
     return Diagnosis("ok", "versions", ", ".join(named))
+
+
+def compiler() -> Diagnosis:
+    """Say which compiler there is."""
+    if found := next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None):
+        return Diagnosis("ok", "compiler", found)
+    return Diagnosis(
+        "note", "compiler", "there is no C++ compiler, which pip builds LIBSVM with",
+        "apt install g++ (Debian), xcode-select --install (macOS), conda install cxx-compiler",
+    )  # fmt: skip
 
 
 def blas() -> Diagnosis:

@@ -12,7 +12,7 @@ from mklbench.errors import InputError
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import Executor
 from mklbench.experiments.files import check_directory
-from mklbench.experiments.progress import Lines
+from mklbench.experiments.progress import progress
 from mklbench.experiments.records import Layers, RecordFile, record_path, write_sums
 from mklbench.experiments.store import Store, copy_records
 from mklbench.report.analysis.assemble import Report, assemble
@@ -274,7 +274,7 @@ def check(
     listed = kept.recorded_runs(runs, recorded, also_unlisted=not names)
     # Other machines see what is kept here.
     scratch = None if chosen.at_once else str(Path.cwd())
-    again = kept.check_again(listed, chosen, scratch=scratch, progress=Lines())
+    again = kept.check_again(listed, chosen, scratch=scratch, progress=progress("auto"))
     print(describe(again, verdicts))
     return 0 if check_passed(again, verdicts) else 1
 

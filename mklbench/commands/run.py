@@ -13,11 +13,11 @@ import numpy as np
 from mklbench import config as configs
 from mklbench import interruption, multiclass
 from mklbench.config import ComposedRun, RunOptions
-from mklbench.errors import InputError
+from mklbench.errors import InputError, missing
 from mklbench.experiments.evaluation import decision_again
 from mklbench.experiments.execution.plan import Executor, run_all
 from mklbench.experiments.files import check_writable_file
-from mklbench.experiments.progress import Lines, Progress
+from mklbench.experiments.progress import progress
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RunRecords, border_text
 from mklbench.experiments.rows import csv_text, settings, summary
@@ -56,7 +56,7 @@ def run_of(job: ComposedRun) -> Run:
 
 
 def run_missing(
-    runs: Sequence[Run], store: Store, executor: Executor, shown: str = "lines"
+    runs: Sequence[Run], store: Store, executor: Executor, shown: str = "auto"
 ) -> list[RunRecords]:
     """Run what the store lacks, and return all that it has; who interrupts hears what is kept.
 
@@ -68,13 +68,12 @@ def run_missing(
         Where records are kept.
     executor : Executor
         Takes the steps.
-    shown : str, default="lines"
-        How the progress is shown: "lines" or "none".
+    shown : str, default="auto"
+        How the progress is shown.
     """
     kept = f"finished splits are kept in {store.path}; the same command goes on from there."
     with interruption.saying(kept):
-        told = Lines() if shown == "lines" else Progress()
-        return run_all(runs, store, executor=executor, progress=told)
+        return run_all(runs, store, executor=executor, progress=progress(shown))
 
 
 class _Runs:
@@ -171,6 +170,8 @@ def _write_predictions(path: str, results: list[RunRecords]) -> None:
     """
     import pandas as pd
 
+    if path.endswith(".parquet") and (asked := missing("files", f"predictions={path}", "pyarrow")):
+        raise InputError(asked)
     frames = []
     for one, setting in zip(results, settings([one.run for one in results]), strict=True):
         for record in (record for record in one.records if record.is_done):
@@ -178,7 +179,9 @@ def _write_predictions(path: str, results: list[RunRecords]) -> None:
             if setting:
                 frames[-1].insert(3, "setting", setting)
     frame = pd.concat(frames) if frames else pd.DataFrame()
-    write_result(Path(path), frame.to_csv(index=False).encode())
+    as_csv = path.endswith(".csv")
+    content = frame.to_csv(index=False).encode() if as_csv else frame.to_parquet(index=False)
+    write_result(Path(path), content)
 
 
 def _predicted(run: Run, record: Record) -> DataFrame:

@@ -32,9 +32,11 @@ from omegaconf.errors import ConfigAttributeError, ConfigKeyError
 from mklbench import resources
 from mklbench.config.runs import checked_groups, run_config
 from mklbench.config.schemas import GROUPS, RunConfig
-from mklbench.errors import InputError, hint, unknown
+from mklbench.contract import FORMER_NAMES
+from mklbench.errors import InputError, hint, unknown, warn
 
 ROOT, _VERSION = "config", "1.3"
+_RERUN = "--experimental-rerun"
 _SWEEP_FLAGS = ("-m", "--multirun")
 # Options whose values may be patterns of files in a sweep.
 _PATHS = ("data.path", "kernel.files", "split.path")
@@ -60,7 +62,7 @@ def compose(overrides: Iterable[str] = (), config_dir: Path | str | None = None)
     InputError
         For an unknown choice or key, or an override that cannot be read.
     """
-    given = list(overrides)
+    given = _with_present_names(overrides)
     if config_dir is not None:
         resources.check_config_dir(config_dir)
         resources.look_for_modules(config_dir)
@@ -238,8 +240,11 @@ def run_hydra(arguments: Sequence[str], run: Callable[[list[ComposedRun]], Seque
     InputError
         For what cannot be composed; and what `run` raises.
     """
-    overrides = [text for text in arguments if _is_override(text)]
+    overrides = _with_present_names(text for text in arguments if _is_override(text))
     flags = [text for text in arguments if not _is_override(text)]
+    # Hydra takes the beginning of a long flag for it, too.
+    if any(len(text) > 2 and _RERUN.startswith(text.partition("=")[0]) for text in flags):
+        raise InputError(f"{_RERUN} is not accepted: it would unpickle a file.")
     if sweeping := bool(set(flags) & set(_SWEEP_FLAGS)):
         overrides = [_with_files(text) for text in overrides]
     task = Task(run)
@@ -273,6 +278,18 @@ def jobs_of(arguments: Sequence[str], config_dir: str | None = None) -> list[Com
 
     run_hydra([*arguments, *flags], collect)
     return found
+
+
+def _with_present_names(overrides: Iterable[str]) -> list[str]:
+    """Return overrides with the present names of IKL's options; warn of a former one."""
+    given = list(overrides)
+    for i, text in enumerate(given if "algo=ikl" in given else ()):
+        key, equals, value = text.partition("=")
+        path, _, option = key.rpartition(".")
+        if path.lstrip("+").endswith("algo") and (name := FORMER_NAMES.get(option)):
+            given[i] = f"{path}.{name}{equals}{value}"
+            warn(f"{text} is written {given[i]} now: the former name goes with the next release.")
+    return given
 
 
 def _with_files(override: str) -> str:

@@ -22,7 +22,7 @@ TABLE_SCORERS = ("f1", "roc_auc")
 # What `metrics=` takes beside the scorers of scikit-learn: it is measured of the fitted model.
 MEASURES = ("model_bytes",)
 SplitKind = Literal["kfold", "loo", "groups", "time", "given"]
-Progress = Literal["lines", "none"]
+Progress = Literal["auto", "bar", "lines", "none"]
 Combine = Literal["smallest", "largest", "joint"]
 Ties = Literal["larger"]
 
@@ -47,10 +47,16 @@ def _positive(found: Any, where: Where) -> float:
     return number
 
 
-def _csv(found: Any, where: Where) -> str:
-    if not str(found).endswith(".csv"):
-        raise InputError(f"{where}={found} is not accepted: name a .csv file.")
-    return str(found)
+def _file(*endings: str) -> Rule:
+    """Return the rule of the name of a file that ends in one of `endings`."""
+
+    def rule(found: Any, where: Where) -> str:
+        if not str(found).endswith(endings):
+            names = " or ".join(endings)
+            raise InputError(f"{where}={found} is not accepted: name a file in {names}.")
+        return str(found)
+
+    return rule
 
 
 class OptionWhere(Where):
@@ -199,9 +205,9 @@ class RunOptions:
     jobs: Annotated[int, Whole(1, MAX_JOBS)] = 1
     timeout: Annotated[float, _positive] | None = None
     results_dir: str = "results/store"
-    out: Annotated[str, _csv] | None = None
-    predictions: Annotated[str, _csv] | None = None
-    progress: Progress = "lines"
+    out: Annotated[str, _file(".csv")] | None = None
+    predictions: Annotated[str, _file(".csv", ".parquet")] | None = None
+    progress: Progress = "auto"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""How far runs are, as they say on stderr: by lines or not at all."""
+"""How far runs are, as they say on stderr: by a bar, by lines or not at all."""
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Sequence
@@ -28,28 +29,44 @@ class Progress:
     def run_ended(self, run: Run, status: str, records: list[Record]) -> None:
         """No step of the run is left to take."""
 
+    def stop(self) -> None:
+        """The run is over, also if it was interrupted."""
 
-class Lines(Progress):
-    """One line a finished run, and one every few seconds between, with the time left.
+
+def progress(kind: str, stream: TextIO | None = None) -> Progress:
+    """Return the progress for ``progress=kind``: "auto", "bar", "lines" or "none".
 
     Parameters
     ----------
+    kind : str
+        Its name.
     stream : file or None, default=None
-        Where they are written; None is standard error.
+        Where it is written; None is standard error.
     """
+    out = sys.stderr if stream is None else stream
+    if kind == "none":
+        return Progress()
+    if kind == "bar" or (kind == "auto" and out.isatty()):
+        return Bar(out)
+    return Lines(out)
+
+
+class Lines(Progress):
+    """One line a finished run, and one every few seconds between, with the time left."""
 
     _interval = 10.0  # seconds between two lines about steps
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stderr
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
 
     def start(self, steps: Sequence[Step], n_splits: int) -> None:
         self._n_steps, self._n_taken, self._n_splits = len(steps), 0, n_splits
-        self._n_ended = n_done = n_splits - sum(not step.selects for step in steps)
+        n_selections = sum(step.selects for step in steps)
+        self._n_ended = n_done = n_splits - (len(steps) - n_selections)
         self._started = self._last = time.monotonic()
         n_runs = len({step.run.key for step in steps})
         before = f", {n_done} of them done before" if n_done else ""
-        self._say(f"{_count(n_runs, 'run')}, {_count(n_splits, 'split')}{before}")
+        self._begin(f"{_count(n_runs, 'run')}, {_count(n_splits, 'split')}{before}", n_selections)
 
     def step_ended(self, step: Step, record: Record | None) -> None:
         self._n_taken += 1
@@ -62,6 +79,9 @@ class Lines(Progress):
     def run_ended(self, run: Run, status: str, records: list[Record]) -> None:
         self._say(f"{run.label} {status}: {outcome(records)}{self._so_far()}")
 
+    def _begin(self, heading: str, n_selections: int) -> None:
+        self._say(heading)
+
     def _so_far(self) -> str:
         text = f"{self._n_ended} of {self._n_splits} splits"
         if 0 < self._n_taken < self._n_steps:
@@ -72,6 +92,38 @@ class Lines(Progress):
     def _say(self, text: str) -> None:
         self._last = time.monotonic()
         print(text, file=self._stream, flush=True)
+
+
+class Bar(Lines):
+    """One bar over all steps and splits done before (rich), with a line above it for each run."""
+
+    _interval = math.inf
+
+    def step_ended(self, step: Step, record: Record | None) -> None:
+        super().step_ended(step, record)
+        self._bar.update(self._task, advance=1, description=step.run.label)
+
+    def stop(self) -> None:
+        self._bar.stop()
+
+    def _begin(self, heading: str, n_selections: int) -> None:
+        from rich.console import Console
+        from rich.progress import MofNCompleteColumn
+        from rich.progress import Progress as RichProgress
+
+        description, bar, _, time_left = RichProgress.get_default_columns()
+        columns = description, bar, MofNCompleteColumn(), time_left
+        console = Console(file=self._stream, highlight=False)
+        self._bar = RichProgress(*columns, console=console, transient=True)
+        total = self._n_splits + n_selections
+        self._task = self._bar.add_task("", total=total, completed=total - self._n_steps)
+        self._bar.start()
+
+    def _so_far(self) -> str:
+        return ""
+
+    def _say(self, text: str) -> None:
+        self._bar.console.print(text, markup=False, soft_wrap=True)
 
 
 def outcome(records: list[Record]) -> str:

@@ -263,7 +263,7 @@ def test_the_reader_of_stdout_may_leave() -> None:
     process.wait()
 
 
-SLOW_MODULES = ("sklearn", "pandas", "matplotlib", "scipy.stats")
+SLOW_MODULES = ("sklearn", "pandas", "matplotlib", "scipy.stats", "rich")
 
 
 def test_a_run_does_not_import_what_is_slow(here: Path) -> None:

@@ -23,7 +23,7 @@ def test_it_names_what_it_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
     status = cli.main(["doctor"])
     printed = capsys.readouterr().out.splitlines()
     looked_at = {line[8:19].strip() for line in printed if line[:8].strip() in ("ok", "note")}
-    assert {"versions", "BLAS", "cache", "mirror"} <= looked_at
+    assert {"versions", "BLAS", "compiler", "cache", "mirror"} <= looked_at
     assert status == any(line.startswith("problem ") for line in printed)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
@@ -100,6 +102,41 @@ def test_a_main_process_that_cannot_hear_is_ended_within_two_seconds(tmp_path: P
     assert ends(process, signal.SIGTERM, 143) == (
         "mklbench: terminated: what was finished is kept.\n"
     )
+
+
+@pytest.mark.slow
+def test_a_bar_is_left_tidy(tmp_path: Path) -> None:
+    terminal, end = pty.openpty()
+    configs = fake_configs(tmp_path)
+    options = ["algo=fake", "algo.behaviour=hang", f"algo.once='{tmp_path}/begun'"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mklbench", "run", *TINY, *options, "--config-dir", str(configs)],
+        cwd=tmp_path,
+        env=os.environ
+        | {
+            "PYTHONPATH": f"{Path(__file__).parents[2]}:{Path(__file__).parents[1]}/support",
+            "TERM": "xterm",
+        },
+        stdout=subprocess.DEVNULL,
+        stderr=end,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    os.close(end)
+    wait_until(lambda: (tmp_path / "begun").exists())
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    shown = b""
+    while select.select([terminal], [], [], 0.2)[0]:
+        try:
+            shown += os.read(terminal, 65536)
+        except OSError:  # nobody is at the other end any more
+            break
+    os.close(terminal)
+    assert shown.rindex(b"\x1b[?25h") > shown.rindex(b"\x1b[?25l")  # the cursor is there again
+    after = shown[shown.rindex(b"\x1b[?25h") :]
+    assert b"mklbench: interrupted: finished splits are kept" in after
+    assert b"\xe2\x94\x81" not in after  # nothing of the bar
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,12 @@ def test_a_search_of_what_an_algorithm_does_not_have_is_refused_with_its_name() 
         searches("algo=easymkl", "search=cv")
 
 
+def test_former_names_of_options_are_taken_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match=r"algo\.look=3 is written algo\.n_round_ascents=3 now"):
+        config = configs.compose(["algo=ikl", "algo.look=3"])
+    assert config.algo.n_round_ascents == 3
+
+
 def test_a_sweeper_in_a_file_of_the_users_own(tmp_path: Path) -> None:
     (tmp_path / "experiment").mkdir()
     sweep = {"hydra": {"sweeper": {"params": {"algo.C": "1,10,100"}}}}

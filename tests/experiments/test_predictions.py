@@ -24,15 +24,17 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
     return made
 
 
-def run(*overrides: str) -> int:
+def run(*overrides: str, into: str = "p.csv") -> int:
     common = ["data=csv", "data.drop=[name]", "split=kfold", "split.folds=3", "results_dir=store"]
-    return cli.main(["run", *common, *overrides, "progress=none", "predictions=p.csv"])
+    return cli.main(["run", *common, *overrides, "progress=none", f"predictions={into}"])
 
 
 def test_are_those_of_the_records_by_row_of_the_table(table: pd.DataFrame) -> None:
     table.to_csv("own.csv", index=False)
-    assert run("algo=svm", "data.path=own.csv", "data.label=kind", "search=cv", "out=r.csv") == 0
+    asked = ["algo=svm", "data.path=own.csv", "data.label=kind", "search=cv", "out=r.csv"]
+    assert run(*asked) == run(*asked, into="p.parquet") == 0
     found, rows = pd.read_csv("p.csv"), pd.read_csv("r.csv")
+    pd.testing.assert_frame_equal(pd.read_parquet("p.parquet"), found, check_dtype=False)
     assert sorted(found["row"]) == [k for k in range(N) if k != 4]
     assert found["label"].tolist() == table["kind"].iloc[found["row"]].tolist()
     assert found["sample"].tolist() == table["name"].iloc[found["row"]].tolist()

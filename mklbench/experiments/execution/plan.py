@@ -110,7 +110,10 @@ def run_all(
         for run in described:
             store.describe(run)  # so that others can tell what is to come
         told.start(steps, sum(run.n_splits for run in distinct))
-        errors |= chosen.run(steps, store, told)
+        try:
+            errors |= chosen.run(steps, store, told)
+        finally:
+            told.stop()
         for run in described:
             if run.key in errors:
                 store.remove_description(store.directory(run))

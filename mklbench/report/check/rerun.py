@@ -121,7 +121,10 @@ def _run(
         steps += [step for step in found if step.selects or step.split == item.record.split]
     if steps:
         progress.start(steps, len(missing))
-        errors |= executor.run(list(dict.fromkeys(steps)), store, progress)
+        try:
+            errors |= executor.run(list(dict.fromkeys(steps)), store, progress)
+        finally:
+            progress.stop()
     ended: dict[Rerun, Record | str] = {}
     for item in items:
         record = store.record(item.run, item.record.split)

@@ -25,7 +25,7 @@ from mklbench.experiments import progress as progress_module
 from mklbench.experiments.execution.local import Local
 from mklbench.experiments.execution.plan import run_all
 from mklbench.experiments.execution.steps import Step
-from mklbench.experiments.progress import Lines, duration
+from mklbench.experiments.progress import Bar, Lines, duration, progress
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RunRecords
 from mklbench.experiments.run import Run
@@ -238,6 +238,13 @@ def test_lines_tell_of_a_long_run_between(store: Store, monkeypatch: pytest.Monk
     log = io.StringIO()
     run_all([tiny_run()], store, progress=Lines(log))
     assert "svm-gaussian-twonorm (2 of 4 splits, about " in log.getvalue()
+
+
+def test_the_bar_is_for_terminals(store: Store) -> None:
+    log = io.StringIO()
+    run_all([tiny_run()], store, progress=Bar(log))
+    assert "svm-gaussian-twonorm done" in log.getvalue()
+    assert isinstance(progress("auto", log), Lines)
 
 
 @pytest.mark.parametrize(
