@@ -142,17 +142,29 @@ class Machine(ABC):
         finally:
             libsvm_api.libsvm.svm_free_and_destroy_model(ctypes.byref(model))
 
-    def _as_scikit_learn_has_it(self) -> dict[str, Any]:
-        return {
-            "kernel": "precomputed",
-            "tol": self._parameter.eps,
-            "cache_size": CACHE_MEGABYTES,
-        }
+    def _fitted_by_sample(
+        self, kind: type[Any], upper: NDArray[np.float64], **options: float
+    ) -> SVMSolution:
+        """Return the solution of scikit-learn's LIBSVM, which takes a bound C_i for each sample.
 
-    def _fitted_by_sample(self, machine: Any, upper: NDArray[np.float64]) -> SVMSolution:
-        """Return the solution of scikit-learn's LIBSVM, which takes a bound C_i for each sample."""
+        It has no limit of iterations unless it is told. That it came to it is not warned of: a
+        violation of the KKT conditions shows it.
+        """
+        from sklearn.exceptions import ConvergenceWarning  # half a second, that a run does not need
+
+        machine = kind(
+            kernel="precomputed",
+            tol=self._parameter.eps,
+            cache_size=CACHE_MEGABYTES,
+            max_iter=max(10**7, 100 * len(self.y)),
+            **options,
+        )
         K = np.ascontiguousarray(self.gram)
-        self.seconds += fit_within_limit(machine, K, self.y, upper)
+        started = perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            machine.fit(K, self.y, sample_weight=upper)
+        self.seconds += perf_counter() - started
         dual_coef = np.zeros(len(self.y))
         dual_coef[machine.support_] = np.clip(
             machine.dual_coef_[0], -upper[machine.support_], upper[machine.support_]
@@ -243,38 +255,9 @@ class Machine(ABC):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the slopes of the dual in the a_i that may grow, and in those that may shrink."""
 
-    @abstractmethod
     def _sign(self, model: libsvm_api.svm_model) -> float:
         """Return the factor that makes LIBSVM's decision function ours."""
-
-
-def fit_within_limit(
-    machine: Any, X: ArrayLike, y: NDArray[np.float64], sample_weight: ArrayLike | None = None
-) -> float:
-    """Fit a machine of scikit-learn within LIBSVM's limit of iterations; return the seconds.
-
-    The LIBSVM inside of scikit-learn has none unless it is told. That it came to it is not warned
-    of: a violation of the KKT conditions shows it.
-
-    Parameters
-    ----------
-    machine : object
-        A support vector machine of scikit-learn, not yet fitted.
-    X : array_like of shape (n, d) or (n, n)
-        Features, or a Gram matrix.
-    y : ndarray of shape (n,)
-        Labels or targets.
-    sample_weight : array_like of shape (n,) or None, default=None
-        Factors on its C.
-    """
-    from sklearn.exceptions import ConvergenceWarning  # half a second, that a run does not need
-
-    machine.set_params(max_iter=max(10**7, 100 * len(y)))
-    started = perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        machine.fit(X, y, sample_weight=sample_weight)
-    return perf_counter() - started
+        return 1.0
 
 
 def _check_values(K: NDArray[np.float64]) -> None:

@@ -90,7 +90,7 @@ class SVM(Machine):
             return super()._trained()
         from sklearn.svm import SVC  # here, as it takes a second and most do without
 
-        return self._fitted_by_sample(SVC(C=1.0, **self._as_scikit_learn_has_it()), self.upper)
+        return self._fitted_by_sample(SVC, self.upper, C=1.0)
 
     def _slopes(
         self, outputs: NDArray[np.float64], a: NDArray[np.float64]
@@ -162,8 +162,8 @@ class SVR(Machine):
             return super()._trained()
         from sklearn.svm import SVR as OfScikitLearn  # as in `SVM`
 
-        machine = OfScikitLearn(C=1.0, epsilon=self._parameter.p, **self._as_scikit_learn_has_it())
-        return self._fitted_by_sample(machine, np.asarray(self.upper))
+        upper, epsilon = np.asarray(self.upper), self._parameter.p
+        return self._fitted_by_sample(OfScikitLearn, upper, C=1.0, epsilon=epsilon)
 
     def _slopes(
         self, outputs: NDArray[np.float64], a: NDArray[np.float64]
@@ -172,9 +172,6 @@ class SVR(Machine):
         growing = slopes - np.where(a >= 0.0, epsilon, -epsilon)
         shrinking = slopes - np.where(a > 0.0, epsilon, -epsilon)
         return growing[a < C], shrinking[a > -C]
-
-    def _sign(self, model: libsvm_api.svm_model) -> float:
-        return 1.0
 
 
 class OneClassSVM(Machine):
@@ -252,16 +249,13 @@ class OneClassSVM(Machine):
             return super()._trained()
         from sklearn.svm import OneClassSVM as OfScikitLearn  # as in `SVM`
 
-        machine = OfScikitLearn(nu=self._parameter.nu, **self._as_scikit_learn_has_it())
-        return self._fitted_by_sample(machine, np.asarray(self._factors))
+        factors = np.asarray(self._factors)
+        return self._fitted_by_sample(OfScikitLearn, factors, nu=self._parameter.nu)
 
     def _slopes(
         self, outputs: NDArray[np.float64], a: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return -outputs[a < self.upper], -outputs[a > 0.0]
-
-    def _sign(self, model: libsvm_api.svm_model) -> float:
-        return 1.0
 
 
 def _one_if_equal(name: str, bounds: NDArray[np.float64]) -> float | NDArray[np.float64]:

@@ -128,17 +128,13 @@ class Hulls:
             if best.bounds.relative_gap <= self.tol or best.squared_distance <= MEETING * unit:
                 break
             if tol is None:
-                alpha = _by_interior_point(scaled, self.y, box)
-            elif (by_libsvm := self._by_libsvm(scaled, min(box, _LARGEST_BOX), tol)) is not None:
-                alpha = by_libsvm
+                alpha: Array | None = _by_interior_point(scaled, self.y, box)
             else:
+                alpha = self._by_libsvm(scaled, min(box, _LARGEST_BOX), tol)
+            if alpha is None:
                 continue
-            candidates = [
-                _at(K, self.y, shares) for shares in (alpha, _active_set(K, self.y, alpha))
-            ]
-            best = min(
-                [best, *candidates], key=lambda at: (at.bounds.relative_gap, at.squared_distance)
-            )
+            found = [_at(K, self.y, shares) for shares in (alpha, _active_set(K, self.y, alpha))]
+            best = min([best, *found], key=lambda at: (at.bounds.relative_gap, at.squared_distance))
         return best
 
     def ridged(

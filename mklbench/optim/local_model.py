@@ -109,7 +109,9 @@ def minimise(
         point = _interior_solution(programme, at, alpha[kept], multipliers, tol)
     reached = programme.offset + programme.X.T @ point.alpha
     if reached.min() < -_BEYOND * point.multipliers.sum():  # some g_m' a is below -tau
-        programme = _with_both_sides(programme)
+        X, offset = programme.X, programme.offset
+        both = np.concatenate([offset, -offset])
+        programme = replace(programme, X=np.hstack([X, -X]), offset=both)
         multipliers = 0.5 * np.concatenate([multipliers, multipliers])
         point = _interior_solution(programme, at, alpha[kept], multipliers, tol)
     alpha[kept] = _on_bounds(point, programme.upper)
@@ -130,15 +132,6 @@ def _interior_solution(
     unit = float(np.abs(at.dual_coef).mean())
     start = interior_point.interior(programme, alpha, multipliers, at.intercept, unit)
     return interior_point.maximise(programme, start, tol)
-
-
-def _with_both_sides(programme: Programme) -> Programme:
-    """Return the programme with the constraints -tau <= g_m' a as well."""
-    return replace(
-        programme,
-        X=np.hstack([programme.X, -programme.X]),
-        offset=np.concatenate([programme.offset, -programme.offset]),
-    )
 
 
 def _programme(at: Expansion, kept: Indices) -> Programme:

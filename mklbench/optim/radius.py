@@ -37,7 +37,7 @@ import contextlib
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -227,8 +227,7 @@ def together(
 _FIRST = 30
 
 
-@dataclass(frozen=True)
-class Evaluated(Generic[At]):
+class Evaluated(NamedTuple, Generic[At]):
     """What an algorithm knows of weights v, at which the ball has the radius 1.
 
     Attributes
@@ -255,8 +254,7 @@ class Evaluated(Generic[At]):
     pair: PointAndBall
 
 
-@dataclass(frozen=True)
-class Candidate(Generic[At]):
+class Candidate(NamedTuple, Generic[At]):
     """A point of a search.
 
     Attributes
@@ -397,7 +395,7 @@ class RadiusSearch(ABC, Generic[At]):
             for beta in shares:
                 bounds = self.bounded(self._lowest.at, point, self.radius.radii(beta))
                 if bounds.relative_gap < self.gap:
-                    self.best = replace(self._lowest, bounds=bounds)
+                    self.best = self._lowest._replace(bounds=bounds)
             self.history[-1]["gap"] = self.gap
             if self.gap <= self.tol or len(self.history) >= max_iter:
                 return
