@@ -312,17 +312,17 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
 
         builder: Any = self._builder()
         solve = self._solver()
-        shape = Shape.of(samples)
+        n_samples, d = np.shape(samples)[-2:]
         few = on_few(builder, samples[:, :2, :2] if np.ndim(samples) == 3 else samples[:2])
 
         def needs(n: int) -> float:
-            return fitting(few, solve, shape.with_samples(n))
+            return fitting(few, solve, Shape(n, d))
 
-        short = memory.shortage(needs, shape.n)
+        short = memory.shortage(needs, n_samples)
         if short is not None:
             kernels = "" if few is None else f" with {few.n_kernels} kernels"
             raise InputError(
-                f"X has {shape.n} rows: {type(self).__name__}{kernels} needs {short}; about "
+                f"X has {n_samples} rows: {type(self).__name__}{kernels} needs {short}; about "
                 f"{short.fitting} rows fit: pass fewer of them, or choose fewer kernels."
             )
         with self._columns_called():

@@ -25,7 +25,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -113,8 +113,7 @@ def unbound(function: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str,
 NUMBER = 8.0
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """The size of training samples.
 
     Attributes
@@ -127,16 +126,6 @@ class Shape:
 
     n: int
     d: int = 1
-
-    @classmethod
-    def of(cls, X: ArrayLike) -> Shape:
-        """Return that of samples (n, d), of row numbers (n,) or of a stack (M, n, n)."""
-        shape = np.shape(X)
-        return cls(*shape[1:]) if len(shape) == 3 else cls(*shape)
-
-    def with_samples(self, n: int) -> Shape:
-        """Return that of `n` such samples."""
-        return replace(self, n=n)
 
 
 class Memory(NamedTuple):

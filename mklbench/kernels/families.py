@@ -105,12 +105,7 @@ class _Gaussians(Family):
         vector = self._check_coefficients(a)
         rows = np.flatnonzero(vector)
         X = self._X[rows]
-        if K is None:
-            scaled = X * np.sqrt(self._by_feature(theta))
-            W = self._distances(scaled, scaled)
-            _EXP(W, out=W)
-        else:
-            W = K[rows[:, None], rows]
+        W = self.take(rows).gram(theta) if K is None else K[rows[:, None], rows]
         W *= vector[rows, None]
         W *= vector[rows]
         if self._by_differences:
@@ -342,24 +337,15 @@ class GaussianPolynomials(Family):
         return np.concatenate([scales, np.clip(alone, self.lower, self.upper)])
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
-        return tuple(named(each, ALL_COLUMNS) for each in ("gaussian", self._polynomial))
+        each = ("gaussian", f"polynomial {self._degree}")
+        return tuple(named(factor, ALL_COLUMNS) for factor in each)
 
     def member_names(
         self, thetas: ArrayLike, columns: Sequence[str] | None = None
     ) -> tuple[str, ...]:
-        factors = ("gaussian", self._polynomial)
-        return tuple(
-            named(
-                " times ".join(f"{factors[m]} at {theta[m]:.3g}" for m in np.flatnonzero(theta))
-                or "constant",
-                ALL_COLUMNS,
-            )
-            for theta in np.asarray(thetas, dtype=np.float64)
-        )
-
-    @property
-    def _polynomial(self) -> str:
-        return f"polynomial {self._degree}"
+        words = f"gaussian at {{:.3g}} times polynomial {self._degree} at {{:.3g}}"
+        rows = np.asarray(thetas, dtype=np.float64).tolist()
+        return tuple(named(words.format(*theta), ALL_COLUMNS) for theta in rows)
 
     def _cosines(self, gamma: float, Z: Array) -> Array:
         """Return q (k, n) between `Z` and the training samples."""

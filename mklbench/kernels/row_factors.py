@@ -683,11 +683,9 @@ def _on_interval(column: Array, functions: Sequence[KernelFunction]) -> Basis | 
     first, last = float(column.min()), float(column.max())
     many = n_nodes(last - first, functions)
     most = min(many, _MOST_NODES)
-    # The first samples tell most features apart without sorting all.
-    if len(np.unique(column[: 4 * _MOST_NODES])) <= most:
-        values = np.unique(column)
-        if len(values) <= most:
-            return on_values(values)
+    values = np.unique(column)
+    if len(values) <= most:
+        return on_values(values)
     return between(first, last, int(many)) if many <= _MOST_NODES else None
 
 

@@ -50,7 +50,7 @@ def searching(
     Beside the kernels on all samples there are those on the samples of a fold, and the Gram matrix
     of all that predicts the held-out ones.
     """
-    part = shape.with_samples(shape.n - shape.n // folds)
+    part = Shape(shape.n - shape.n // folds, shape.d)
     fold = _memory(kernels, part)
     if _on_factors(solve, fold, part) is not None:  # the samples of a fold are a copy
         return fitting(kernels, solve, shape) + joint_method.bytes_of_samples(part)

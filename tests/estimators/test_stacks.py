@@ -118,4 +118,3 @@ def test_rows_and_columns_of_a_stack_are_those_of_its_array(stack: Array) -> Non
         np.testing.assert_array_equal(np.asarray(made[key]), array[key])
     copied = pickle.loads(pickle.dumps(made))
     np.testing.assert_array_equal(copied.matrices, stack)
-    assert repr(made) == "GramStack of 4 kernels on 60 x 60 samples"

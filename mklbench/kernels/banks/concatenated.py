@@ -133,7 +133,7 @@ class ConcatenatedBank(Bank):
             return self._of(taken, range(len(taken)), self.groups)
         owners = np.searchsorted(self._ends, kernels, side="right")
         used = np.unique(owners).tolist()
-        own = [kernels[owners == i] - self._starts[i] for i in used]
+        own = (kernels[owners == i] - self._starts[i] for i in used)
         taken = [self._banks[i].take(rows, few) for i, few in zip(used, own, strict=True)]
         return self._of(taken, used, None)
 

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank, picked
 from mklbench.kernels.base import Array, Indices
-from mklbench.kernels.functions import LARGEST_VALUE, SMALLEST_VALUE
 from mklbench.kernels.gram_matrices import (
     MakePSD,
     PackedTriangles,
@@ -166,12 +165,6 @@ def pack_stack(
     for m, gram in enumerate(stack):
         name, mapping = kernel_called(m), None
         check_finite(name, gram)
-        largest = max(float(gram.max()), -float(gram.min()))
-        if largest and not SMALLEST_VALUE <= largest <= LARGEST_VALUE:
-            raise InputError(
-                f"the largest entry of {name} is {largest:g}: it must be from {SMALLEST_VALUE:g} "
-                f"to {LARGEST_VALUE:g}, rescale it."
-            )
         checked = symmetric(name, gram)
         if make_psd is not None:
             checked, mapping = made_definite(checked, make_psd)

@@ -7,6 +7,7 @@ centred, cosine and combined kernels have Gram matrices of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import partial, reduce
 from typing import Any
 
@@ -217,8 +218,7 @@ class StandardisedBank(WrappedBank):
         super().__init__(build(self._new(samples)))
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> StandardisedBank:
-        taken = StandardisedBank.__new__(StandardisedBank)
-        taken._means, taken._factors = self._means, self._factors
+        taken = copy(self)
         WrappedBank.__init__(taken, self._bank.take(rows, kernels))
         return taken
 
@@ -265,7 +265,8 @@ class CentredBank(_RemadeBank):
         = k_m(x, z) - h_m(x) - h_m(z) + mean_j h_m(x_j),    h_m(x) = mean_j k_m(x, x_j),
 
     H K_m H on the training samples, H = I - 1 1'/n (Cortes et al. 2012), and the same
-    centre for new ones.
+    centre for new ones. What is taken of it keeps the centre of all samples;
+    ``CentredBank(bank.take(rows))`` is centred on those rows instead.
 
     Parameters
     ----------
@@ -299,20 +300,6 @@ class CentredBank(_RemadeBank):
         with_centre = self._bank.cross(d, Z)
         constants = d @ self._offsets - d @ self._means[:, self._rows]
         return with_centre[:, self._rows] - with_centre.mean(axis=1)[:, None] + constants
-
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> CentredBank:
-        """Return the same kernels on some of the samples, around the centre of all of them.
-
-        ``CentredBank(bank.take(rows))`` is centred on those rows instead.
-
-        Parameters
-        ----------
-        rows : array_like of shape (k,) or (n,)
-            Row numbers of training samples, from 0 to n - 1, or a mask of n truth values.
-        kernels : ndarray of int of shape (m,) or None, default=None
-            Indices of kernels, ascending; all if not given.
-        """
-        return super().take(rows, kernels)
 
     def _pick(self, rows: Indices, kernels: Indices | None) -> None:
         self._rows = self._rows[rows]

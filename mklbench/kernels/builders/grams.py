@@ -38,7 +38,6 @@ from mklbench.kernels.builders.matrix_files import (
 )
 from mklbench.kernels.gram_matrices import (
     MakePSD,
-    PackedTriangles,
     check_definite,
     matrices_of,
 )
@@ -108,12 +107,10 @@ class NamedGrams:
 
     def check_finite(self, matrices: Array) -> None:
         """Raise an InputError unless all entries of one matrix or of a stack are finite."""
+        is_one = matrices.ndim == 2
         with columns_called(self.columns):
-            if matrices.ndim == 2:
-                check_finite(self.what, matrices)
-                return
-            for m, matrix in enumerate(matrices):
-                check_finite(self.called(m), matrix)
+            for m, matrix in enumerate([matrices] if is_one else matrices):
+                check_finite(self.what if is_one else self.called(m), matrix)
 
 
 def named_grams(X: Any, what: str = "X") -> NamedGrams:
@@ -262,10 +259,6 @@ class GramStack:
         array = np.moveaxis(self.matrices, 0, -1)
         return array.astype(dtype or array.dtype, copy=bool(copy))
 
-    def __repr__(self) -> str:
-        n_rows, n_columns, n_kernels = self.shape
-        return f"GramStack of {n_kernels} kernels on {n_rows} x {n_columns} samples"
-
 
 def _picked(names: Names | None, key: Any) -> Names | None:
     """Return the names of rows or of columns that an index, or its part of ``np.ix_``, picks."""
@@ -378,16 +371,10 @@ class Precomputed:
             whole, _ = pack_stack(stack, make_psd)
             if make_psd is None:
                 check_definite(matrices_of(whole))
-        self._keep(whole, groups, given.kernels)
-
-    def _keep(
-        self, whole: PackedTriangles, groups: GroupLists | None, names: Sequence[str] | None
-    ) -> None:
-        self._whole, self._names = whole, names
+        self._whole, self._names, self._groups = whole, given.kernels, groups
+        check_groups(groups, len(whole))
         self.n_samples = whole.n_samples
         self.rows_of = partial(row_numbers, n=self.n_samples)
-        check_groups(groups, len(whole))
-        self._groups = groups
 
     def __call__(self, rows: ArrayLike) -> Bank:
         """Return the bank whose training samples are `rows` (n,) of the data set."""
@@ -429,8 +416,10 @@ class MatrixKernels(Precomputed):
         array: str | Sequence[str] | None = None,
         make_psd: MakePSD | None = None,
     ) -> None:
-        read = _read(*stated(files, array), make_psd)
-        self._keep(read._whole, read._groups if groups is None else groups, read._names)
+        vars(self).update(vars(_read(*stated(files, array), make_psd)))
+        if groups is not None:
+            check_groups(groups, len(self._whole))
+            self._groups = groups
         self._normalise = normalise
 
     def __call__(self, rows: ArrayLike) -> Bank:
