@@ -15,7 +15,7 @@ from mklbench.contract import Solver, algorithm_of, named
 from mklbench.errors import InputError
 from mklbench.kernels import Bank, Family, KernelOperator, Views
 from mklbench.kernels.contract import CrossKernels, unbound
-from mklbench.kernels.mixtures import mixture_outputs
+from mklbench.kernels.families import mixture_outputs
 from mklbench.solution import Mixture, Solution
 
 Array = NDArray[np.float64]

@@ -24,7 +24,7 @@ from mklbench import multiclass
 from mklbench.errors import InputError
 from mklbench.kernels import Family, KernelOperator
 from mklbench.kernels.contract import CrossKernels
-from mklbench.kernels.mixtures import FamilyBank
+from mklbench.kernels.families import FamilyBank
 from mklbench.solution import Solution
 
 Array = NDArray[np.float64]

@@ -55,9 +55,8 @@ INSIDE = {
         {"base"},
         {"groups", "continuous"},
         {"naming", "lines"},
-        {"families"},
         {"banks"},
-        {"mixtures"},
+        {"families"},
         {"builders"},
     ],
     "report": [

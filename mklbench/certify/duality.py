@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from mklbench.certify.losses import Loss
 from mklbench.kernels import Bank, Family
-from mklbench.kernels.mixtures import training_outputs
+from mklbench.kernels.families import training_outputs
 from mklbench.penalties.base import Penalty
 from mklbench.solution import KernelMachine
 

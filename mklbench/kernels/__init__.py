@@ -49,11 +49,11 @@ from mklbench.kernels.builders.named import simplemkl_bank as simplemkl_bank
 from mklbench.kernels.builders.named import single as single
 from mklbench.kernels.builders.named import smkl_bank as smkl_bank
 from mklbench.kernels.continuous import Family as Family
+from mklbench.kernels.families import FamilyBank as FamilyBank
 from mklbench.kernels.families import GaussianPolynomials as GaussianPolynomials
 from mklbench.kernels.families import IsotropicGaussians as IsotropicGaussians
 from mklbench.kernels.families import ProductGaussians as ProductGaussians
 from mklbench.kernels.functions import Gaussian as Gaussian
 from mklbench.kernels.functions import Linear as Linear
 from mklbench.kernels.functions import Polynomial as Polynomial
-from mklbench.kernels.mixtures import FamilyBank as FamilyBank
 from mklbench.kernels.samples import Views as Views

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from mklbench.errors import InputError
 from mklbench.validation import (
-    SMALLEST_FEATURE,
     check_count,
     check_positive,
     column_called,
@@ -220,8 +219,7 @@ def check_values(functions: Sequence[KernelFunction], X: Array, first: int = 0) 
             largest = float(np.abs(function.diagonal(X)).max())  # no entry of the matrix is larger
         row, column = np.unravel_index(int(np.abs(X).argmax()), X.shape)
         held = X[row, column]
-        vanishes = largest == 0.0 and 0.0 < abs(held) < SMALLEST_FEATURE
-        if vanishes or not (largest == 0.0 or SMALLEST_VALUE <= largest <= LARGEST_VALUE):
+        if largest != 0.0 and not SMALLEST_VALUE <= largest <= LARGEST_VALUE:
             raise InputError(
                 f"X holds {held:g} at row {row}, {column_called(first + int(column))}, and "
                 f"{function} is {largest:g} there: it has to be from {SMALLEST_VALUE:g} to "

@@ -58,13 +58,10 @@ def check_same_names(
     """Raise an InputError unless views or kernels have the names of those known, in any order."""
     if set(new or ()) == set(known or ()):
         return
-    had, have = (
-        f"{kind} without names" if names is None else f"the {kind} {', '.join(map(repr, names))}"
-        for names in (known, new)
-    )
+    had, has = ("without names" if names is None else ", ".join(names) for names in (known, new))
     raise InputError(
-        f"{what} has {have}, but the training samples had {had}: give the same, as a dict where "
-        "that was one."
+        f"{what} has the {kind} {has}, but the training samples had {had}: give the same, as a "
+        "dict where that was one."
     )
 
 

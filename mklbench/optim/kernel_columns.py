@@ -28,7 +28,7 @@ from mklbench.certify import PrimalDualPoint
 from mklbench.errors import InputError
 from mklbench.iterations import watched
 from mklbench.kernels import Bank, Family, FamilyBank, KernelOperator, KernelSubset
-from mklbench.kernels.mixtures import check_thetas, training_outputs
+from mklbench.kernels.families import check_thetas, training_outputs
 from mklbench.libsvm import SVM
 from mklbench.optim.kernel_search import (
     Found,

@@ -25,7 +25,7 @@ from mklbench.kernels import (
     feature_gaussians,
     product_gaussians,
 )
-from mklbench.kernels.mixtures import training_outputs
+from mklbench.kernels.families import training_outputs
 from mklbench.solution import Solution
 from mklbench.testing.operators import Array, agree, refuses, require
 

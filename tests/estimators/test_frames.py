@@ -68,10 +68,10 @@ def test_views_are_held_to_those_of_the_fit(name: str) -> None:
         "'z' in the place of 'x'": {**new, "rna": new["rna"][["z", "x"]]},
         "without 'x'": {**new, "rna": new["rna"].rename(columns={"x": "y"})},
         "has 1 columns": {**new, "rna": new["rna"][["x"]]},
-        "the views 'rna', but": {"rna": new["rna"]},
-        "the views 'rna', 'dna', but": {"rna": new["rna"], "dna": new["methylation"]},
+        "the views rna, but": {"rna": new["rna"]},
+        "the views rna, dna, but": {"rna": new["rna"], "dna": new["methylation"]},
         "rows in another order": {**new, "rna": new["rna"].iloc[::-1]},
-        "views without names": list(new.values()),
+        "the views without names": list(new.values()),
         "the training samples were 2 views": new["rna"],
         "view 'rna' holds nan at row 3, column 'z'": {
             **new,
@@ -148,7 +148,7 @@ def test_gram_matrices_are_held_to_their_names(estimator: Any) -> None:
         estimator.fit({**grams(TRAIN, TRAIN), "methylation": other}, y)
     with pytest.raises(InputError, match=f"columns without '{TRAIN[0]}'"):
         model.predict(grams(TEST, TEST + TRAIN[1:21]))
-    with pytest.raises(InputError, match="X has the kernels 'rna', but"):
+    with pytest.raises(InputError, match="X has the kernels rna, but"):
         model.predict({"rna": new["rna"]})
     new["rna"].iloc[2, 5] = np.nan
     with pytest.raises(InputError, match=f"'rna' of X holds nan .* '{new['rna'].columns[5]}'"):

@@ -201,11 +201,6 @@ def _of_libsvm(path: str) -> NDArray[np.float64]:
     from sklearn.datasets import load_svmlight_file
 
     rows = load_svmlight_file(path, zero_based=True)[0].toarray()
-    if not np.array_equal(rows[:, 0], np.arange(1, len(rows) + 1)):
-        raise InputError(
-            f"kernel.files={path} does not number its samples from 1 to {len(rows)}: give the "
-            "kernel of the training samples with themselves."
-        )
     return np.asarray(rows[:, 1:], np.float64)
 
 
