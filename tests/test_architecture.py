@@ -54,7 +54,7 @@ INSIDE = {
         {"row_factors"},
         {"base"},
         {"groups", "continuous"},
-        {"naming", "lines"},
+        {"naming"},
         {"banks"},
         {"families"},
         {"builders"},

@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank
 from mklbench.kernels.base import Array, Indices
-from mklbench.kernels.continuous import CoordinateSearch, Family, RoughFamily
+from mklbench.kernels.continuous import (
+    CoordinateSearch,
+    Family,
+    IndicatorLines,
+    ProductLines,
+    RoughFamily,
+    are_indicators,
+)
 from mklbench.kernels.contract import NUMBER, Memory, gram_bytes, weighted_sum
 from mklbench.kernels.functions import (
     Gaussian,
@@ -23,7 +30,6 @@ from mklbench.kernels.functions import (
     exp_in_place,
     squared_distances,
 )
-from mklbench.kernels.lines import IndicatorLines, ProductLines, are_indicators
 from mklbench.kernels.naming import (
     ALL_COLUMNS,
     column_names,

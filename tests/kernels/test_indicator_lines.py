@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from mklbench.kernels import ProductGaussians, product_gaussians
-from mklbench.kernels.lines import IndicatorLines, ProductLines
+from mklbench.kernels.continuous import IndicatorLines, ProductLines
 
 
 def indicators(

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mklbench.kernels import isotropic_gaussians, lines, product_gaussians
-from mklbench.kernels.continuous import CoordinateSearch
-from mklbench.kernels.lines import ProductLines
+from mklbench.kernels import continuous, isotropic_gaussians, product_gaussians
+from mklbench.kernels.continuous import CoordinateSearch, ProductLines
 
 products = partial(product_gaussians, gamma_max=30.0)
 isotropic = partial(isotropic_gaussians, gamma_max=30.0)
@@ -56,7 +55,7 @@ def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     theta = np.array([0.5, 0.0, 2.0])
     X[:, 2] = np.round(X[:, 2])
     whole = begun(X, theta, a)
-    monkeypatch.setattr(lines, "_PAIRS_AT_ONCE", 7)
+    monkeypatch.setattr(continuous, "_PAIRS_AT_ONCE", 7)
     in_blocks = begun(X, theta, a)
     for m in range(3):
         np.testing.assert_allclose(in_blocks.along(m, VALUES), whole.along(m, VALUES), rtol=1e-4)
