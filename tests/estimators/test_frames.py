@@ -222,10 +222,6 @@ def test_a_kernel_beside_columns_is_looked_up_by_the_index() -> None:
     total = 0.5 * (linear_kernel(RNA) + rbf_kernel(RNA))
     theirs = SVC(kernel="precomputed").fit(total[:N_TRAIN, :N_TRAIN], LABELS.loc[TRAIN])
     assert_array_equal(model.predict(numbered.loc[test]), theirs.predict(total[N_TRAIN:, :N_TRAIN]))
-    with pytest.raises(InputError, match="has truth values there"):
-        MKL(kernel=[("net", Precomputed(GRAMS["rna"].to_numpy()), "taken")]).fit(
-            RNA.assign(taken=True), LABELS
-        )
 
 
 def test_rounding_of_a_gram_matrix_is_taken_out_with_a_warning() -> None:

@@ -25,7 +25,6 @@ from mklbench.kernels.samples import (
     Views,
     are_views,
     csr,
-    is_mask,
     is_sparse,
     matrix_of,
     names_of_columns,
@@ -197,13 +196,8 @@ class FittedViews:
     """
 
     def __init__(self, views: Sequence[_FittedView | None], layout: SampleLayout) -> None:
-        self._all, self._layout = tuple(views), layout
-        self._n_kernels: list[int] = []
-
-    @property
-    def _views(self) -> list[_FittedView]:
-        """The views that are looked at, all of them until `in_use` has left some out."""
-        return [view for view in self._all if view is not None]
+        self._layout, self._n_kernels = layout, list[int]()
+        self._views: tuple[Any, ...] = tuple(views)  # all of them until `in_use` leaves some out
 
     def training_views(self) -> Views:
         """Return the views of the training samples, once: they are not kept."""
@@ -227,7 +221,7 @@ class FittedViews:
         """
         samples = self._layout.ordered(matrix_of(X))
         nothing = np.empty((np.shape(samples)[0], 0))
-        return Views([nothing if view is None else view.of(samples) for view in self._all])
+        return Views([nothing if view is None else view.of(samples) for view in self._views])
 
     def in_use(self, kernels: NDArray[np.intp]) -> FittedViews:
         """Return what makes the views of some kernels of its bank; the others are left empty.
@@ -238,7 +232,7 @@ class FittedViews:
             Numbers of kernels of the bank that was made last.
         """
         owners = np.searchsorted(np.cumsum(self._n_kernels), kernels, side="right")
-        kept = [view if v in owners else None for v, view in enumerate(self._all)]
+        kept = [view if v in owners else None for v, view in enumerate(self._views)]
         return FittedViews(kept, self._layout)
 
     @property
@@ -344,11 +338,6 @@ class _FittedView:
             part = X.iloc[:, chosen] if hasattr(X, "iloc") else X[:, chosen]
         if rows_of is None or entry.transformer is not None:
             return part
-        if is_mask(np.asarray(part).ravel()):
-            raise InputError(
-                f"{entry.called} takes row numbers, and X has truth values there: give the number "
-                "of each sample."
-            )
         return np.reshape(rows_of(part), (-1, 1))
 
     def _fit(self, part: Any, y: Any) -> Any:
