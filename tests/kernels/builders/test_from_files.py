@@ -195,12 +195,6 @@ class TestNames:
         chosen = MatrixKernels(files[1], array=["linear"])(np.arange(5))
         assert chosen.kernel_names() == ("linear",)
 
-    def test_of_distances(self, tmp_path: Path) -> None:
-        np.savez(tmp_path / "two.npz", shape=distances(0), colour=distances(1))
-        bank = MatrixDescriptors(str(tmp_path / "two.npz"), [0.5])(np.arange(6))
-        assert bank.kernel_names() == ("gaussian 0.5 on shape", "gaussian 0.5 on colour")
-        assert bank.take([1, 2, 3]).kernel_names() == bank.kernel_names()
-
     def test_of_a_fitted_model(self, tmp_path: Path) -> None:
         np.savez(tmp_path / "two.npz", rbf=gram(0), linear=gram(1))
         builder = MatrixKernels(str(tmp_path / "two.npz"))

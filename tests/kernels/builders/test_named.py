@@ -120,10 +120,6 @@ class TestBadParameters:
         with pytest.raises(InputError, match=r"gammas=.*is empty"):
             kernels.gaussians(np.eye(3), gammas=[])
 
-    def test_no_width(self) -> None:
-        with pytest.raises(InputError, match=r"widths=.*is empty"):
-            kernels.simplemkl_bank(np.eye(3), widths=[])
-
 
 def test_a_feature_that_is_all_zero() -> None:
     X = np.random.default_rng(0).standard_normal((12, 3))
