@@ -23,7 +23,7 @@ from mklbench.report.table.verdict import Sample, Verdict
 
 
 @dataclass(frozen=True)
-class Position:
+class Nearest:
     """A position of a paper's table, and how a run of that algorithm and data set differs from it.
 
     `differences` are the options of the position that the run has otherwise, as overrides; none
@@ -54,7 +54,7 @@ class Position:
         )
 
 
-def position_of(run: Run) -> Position | None:
+def position_of(run: Run) -> Nearest | None:
     """Return the position of a paper's table that is nearest to a run; None if there is none.
 
     That is the one that differs in the fewest options, first of all in those of its column, then in
@@ -63,14 +63,14 @@ def position_of(run: Run) -> Position | None:
     mine = identity_of(run.config, "")
     target = mine["algo"]["_target_"]
     found = [
-        Position(table, slot, metric, _differences(mine, other))
+        Nearest(table, slot, metric, _differences(mine, other))
         for table, slot, metric, other in _candidates(run.data, target.split(".")[-2])
         if other["algo"]["_target_"] == target
     ]
 
-    def distance(position: Position) -> tuple[int, int, int]:
-        named = {text.partition("=")[0].lstrip("+") for text in position.slot.column.overrides}
-        differing = [text.partition("=")[0] for text in position.differences]
+    def distance(nearest: Nearest) -> tuple[int, int, int]:
+        named = {text.partition("=")[0].lstrip("+") for text in nearest.slot.column.overrides}
+        differing = [text.partition("=")[0] for text in nearest.differences]
         choices = sum("." not in name for name in differing)
         return sum(name in named for name in differing), choices, len(differing)
 

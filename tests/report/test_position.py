@@ -7,10 +7,10 @@ from narrowing import present
 from report_fakes import records
 
 from mklbench.experiments.run import Run
-from mklbench.report.position import Position, position_of
+from mklbench.report.position import Nearest, position_of
 
 
-def position(*overrides: str) -> Position | None:
+def position(*overrides: str) -> Nearest | None:
     return position_of(Run.from_overrides(overrides))
 
 
