@@ -62,7 +62,7 @@ class Sample:
         mean = math.fsum(values) / n
         if n == 1:
             return cls(mean, None, 1)
-        squares = ((value - mean) * (value - mean) for value in values)
+        squares = ((value - mean) ** 2 for value in values)
         return cls(mean, math.sqrt(math.fsum(squares) / (n - 1)), n)
 
 
