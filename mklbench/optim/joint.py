@@ -20,10 +20,10 @@ There is no outer loop and no SVM: each iteration solves one linear system
 (`mklbench.optim.joint_newton`), which needs B' Theta B and products of B with a few vectors of n
 samples; all else is of the size of R, the columns of B, and of M.
 
-v (R,) is a variable of its own. It begins at that of a least-squares fit, where t is far from what
-it is at the optimum, as it sums over n samples; t - v shrinks with every step. The function is that
-of v, too: where C times the kernels is huge the terms of t cancel, and a rounding of alpha in its
-last digit is a large change of B S_d t.
+v (R,) is a variable of its own. It begins at that of a fit of squares, where t is far from what it
+is at the optimum, as it sums over n samples; t - v shrinks with every step. The function is that of
+v, too: where C times the kernels is huge the terms of t cancel, and a rounding of alpha in its last
+digit is a large change of B S_d t.
 
 The predictor and corrector are those of Mehrotra (1992); where the step that they allow is short,
 correctors of Gondzio (1996) bring the products that are far from mu nearer to it. Multipliers l and
@@ -51,8 +51,10 @@ from mklbench.optim.weight_sets import WeightSet
 
 Array = NDArray[np.float64]
 
-# Samples of the least squares that the method starts from, and their ridge.
+# Of what the method starts from: samples, how often those on the right side of their margin leave
+# the least squares (squared hinges by Newton's method), and the ridge.
 _SAMPLED = 3000
+_SQUARES = 6
 _RIDGE_OF_INTERCEPT = 1e-8
 # Products in single precision are wrong by this share of their trace, which may be so large.
 _SINGLE, _LARGEST_ERROR = 6e-8, 0.05
@@ -61,8 +63,6 @@ _CORRECTORS, _LONG = 4, 0.9
 # They aim at a step that is so much longer, where products are within this factor of what is aimed
 # at; one that does not give this share of it ends them.
 _LONGER, _SPREAD, _WORTH = 0.3, 10.0, 0.1
-# The start is on the central path at this times the mean primal value of a sample.
-_START = 2.0
 # After a step no product is below this share of their mean: multipliers are raised to there.
 _LEAST = 0.1
 # Mehrotra's aim is timid where the predictor's step is short. It is at most this share of the mean
@@ -159,7 +159,10 @@ class CentralPath:
     @classmethod
     @np.errstate(**UNFLAGGED)
     def begin(cls, factors: RowFactors, engine: Engine, weight_set: WeightSet) -> CentralPath:
-        """Set out from least squares on some of the samples, at weights that are all alike.
+        """Set out from squares on some of the samples, at weights that are all alike.
+
+        Of two classes the squares are hinged. The start is on the central path at the mean bound
+        times the spread of what is wanted.
 
         Parameters
         ----------
@@ -183,12 +186,14 @@ class CentralPath:
         L = block_diag(*(root(core) for core in factors.combined(weights)))
         features = np.column_stack([B @ L, np.ones(len(B))])
         ridge = np.diag(np.append(np.ones(features.shape[1] - 1), _RIDGE_OF_INTERCEPT))
-        inner = features.T @ (box[:, None] * features) + ridge
-        w = np.linalg.solve(inner, features.T @ (box * y))
+        active = box
+        for _ in range(_SQUARES if len(classes) == 2 else 1):
+            inner = features.T @ (active[:, None] * features) + ridge
+            w = np.linalg.solve(inner, features.T @ (active * y))
+            active = box * (y * (y - features @ w) > 0.0)
         function, b = L @ w[:-1], float(w[-1])
-        primal = 0.5 * float(w[:-1] @ w[:-1])
-        primal += engine.total("loss", function, b)
-        mu = _START * primal / n
+        spread = float(np.sqrt(np.cov(y, aweights=box, ddof=0))) or 1.0  # one class is sampled
+        mu = box.mean() * spread
         engine.each("begin", function, b, mu)
         v = L @ (w[:-1] / np.maximum((L**2).sum(axis=0), np.finfo(float).tiny))  # L'v = w
         prices, levels = _prices(factors, weight_set, x, v, mu)

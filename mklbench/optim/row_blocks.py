@@ -322,10 +322,6 @@ class Rows:
         signs, targets, box, _ = self._terms
         return np.concatenate(parts), (signs * targets).mean(axis=0)[chosen], box[chosen]
 
-    def loss(self, x: Array, b: float) -> float:
-        """Return the loss of B x + b."""
-        return self._terms.loss(self._outputs(x) + b)
-
     def begin(self, x: Array, b: float, mu: float) -> None:
         """Take the alpha of the central path for B x + b."""
         signs, targets, c, shares = self._terms
