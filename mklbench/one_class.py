@@ -29,7 +29,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
@@ -39,14 +39,13 @@ from mklbench.optim.simplex_search import Search
 from mklbench.optim.svm_dual import InnerSVM
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_number, check_sample_weight, check_tolerance
+from mklbench.validation import check_limits, check_number, check_sample_weight
 
 VERSION = 1
 OPTIONS_FIRST = True
 # As `mklbench.algorithms.mkl`.
 MATRICES = 3.5
 
-Array = NDArray[np.float64]
 
 # A mean of the samples this near to the origin, beside the samples themselves, is at it.
 _AT_THE_ORIGIN = 1e-12
@@ -98,8 +97,7 @@ def solve(
         If an argument has the wrong type, shape or range, or in the space of every kernel the mean
         of the samples is the origin, as with centred kernels: no function separates them from it.
     """
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     nu = check_number("nu", nu, 0.0, 1.0, "a number in (0, 1)", open_below=True, open_above=True)
     bank = check_bank("one_class", bank)
     n = bank.n_samples

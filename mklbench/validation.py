@@ -153,6 +153,12 @@ def check_count(name: str, value: int, minimum: int = 1) -> int:
     return int(value)
 
 
+def check_limits(tol: float, max_iter: int) -> float:
+    """Return a relative tolerance as `check_tolerance` does, beside a limit on the iterations."""
+    check_count("max_iter", max_iter)
+    return check_tolerance("tol", tol)
+
+
 def check_indices(
     name: str, rows: ArrayLike, n: int, kind: Literal["row", "kernel"] = "row"
 ) -> NDArray[np.intp]:

@@ -15,14 +15,12 @@ the sum does. Kernels of unit trace or with a diagonal of ones are comparable.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import Bank
 from mklbench.optim.alignment import Alignment
-from mklbench.optim.machines import Learner, reported
+from mklbench.optim.machines import ClassWeight, Learner, reported
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -40,7 +38,7 @@ def solve(
     lam: float = 1.0,
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Weight the kernels of a bank by their alignment with the targets, and learn on their sum.

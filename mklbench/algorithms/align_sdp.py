@@ -19,11 +19,10 @@ of the cuts make the matrix Z of `mklbench.certify.semidefinite_alignment_bounds
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cholesky
 from scipy.optimize import nnls
 
@@ -31,12 +30,12 @@ from mklbench import certify, iterations
 from mklbench.errors import InputError
 from mklbench.iterations import History
 from mklbench.kernels import PrecomputedBank
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.optim.alignment import require_aligned
-from mklbench.optim.machines import Learner, after_first_stage
+from mklbench.optim.machines import ClassWeight, Learner, after_first_stage
 from mklbench.optim.several import Several, one_of, path_of
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_tolerance
+from mklbench.validation import check_limits
 
 VERSION = 2
 
@@ -48,7 +47,6 @@ SIGNED = True
 # `solve_path` solves for several values of this option at the price of one.
 PATH_OPTION = "C"
 
-Array = NDArray[np.float64]
 
 # So many kernels have cutting planes to learn in seconds.
 LARGEST_BANK = 200
@@ -72,7 +70,7 @@ def solve(
     tol: float = 1e-3,
     max_iter: int = 200,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Several:
     """Combine kernels, some with a negative weight, to the largest alignment, and learn on that.
@@ -118,8 +116,7 @@ def solve(
         If an argument has the wrong type, shape or range, there are more kernels than 200, or none
         has a positive alignment.
     """
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     machine = Learner(learner, C, lam, epsilon, svm_tol, class_weight, sample_weight)
     bank, targets = machine.check("align_sdp", bank, y)
     if bank.n_kernels > LARGEST_BANK:

@@ -17,7 +17,6 @@ any s > 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -25,9 +24,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
 
 from mklbench import certify
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.optim.alignment import Alignment
-from mklbench.optim.machines import Learner, reported
+from mklbench.optim.machines import ClassWeight, Learner, reported
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_choice
@@ -37,7 +36,6 @@ VERSION = 2
 COMBINES_ONCE = True
 REGRESSION = True
 
-Array = NDArray[np.float64]
 
 PROGRAMMES = ("alignment", "simplex")
 
@@ -60,7 +58,7 @@ def solve(
     lam: float = 1.0,
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Combine the kernels of a bank to the largest alignment with the targets, and learn on that.

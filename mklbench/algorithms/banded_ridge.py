@@ -28,7 +28,7 @@ from scipy.linalg import eigh
 from scipy.linalg import solve as solve_system
 
 from mklbench import grids
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
 from mklbench.optim.machines import folds_of, reported, train_ridges
 from mklbench.optim.ridge import singular
@@ -42,7 +42,6 @@ REGRESSION = True
 # Draws that are nearly as good may change places.
 CONVEX = False
 
-Array = NDArray[np.float64]
 
 _CONCENTRATIONS = (0.1, 1.0)
 # The lam that are tried, in units of the mean diagonal of the uniform combination.

@@ -9,13 +9,11 @@ is learned from all samples. A search over C outside looks at the kernel chosen 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import Bank
-from mklbench.optim.machines import Learner, losses_of_each, reported
+from mklbench.optim.machines import ClassWeight, Learner, losses_of_each, reported
 from mklbench.solution import Solution
 from mklbench.validation import check_count
 
@@ -36,7 +34,7 @@ def solve(
     lam: float = 1.0,
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Choose one kernel of a bank by cross-validation, and learn on it.

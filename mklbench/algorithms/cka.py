@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from mklbench.kernels import PrecomputedBank
 from mklbench.kernels.base import Bank
 from mklbench.optim.alignment import Alignment
-from mklbench.optim.machines import Learner, reported
+from mklbench.optim.machines import ClassWeight, Learner, reported
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -40,7 +40,7 @@ def solve(
     C: float = 1.0,
     *,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Combine the kernels of a bank to the largest alignment with the labels, and learn on that.

@@ -22,26 +22,21 @@ MKL with sum_m d_m^p <= 1, p = rho (Kloft et al. 2011).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import Objective, alternate, check_bank
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_number, check_positive_or_none, check_tolerance
+from mklbench.validation import check_limits, check_number, check_positive_or_none
 
 VERSION = 2
 
 # Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, and a Gram matrix of the best, the
 # last and the next point.
 MATRICES = 5.0
-
-Array = NDArray[np.float64]
 
 
 def solve(
@@ -55,7 +50,7 @@ def solve(
     objective_tol: float | None = None,
     max_iter: int = 1000,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn kernel weights that are sparse within groups, and the more across them the smaller q.
@@ -106,8 +101,7 @@ def solve(
     q = check_number(
         "q", q, 0.5, 1.0, "at least 1/2 and below 1, for q >= 1 take vskl", open_above=True
     )
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     check_positive_or_none("objective_tol", objective_tol)
     check_grouping(groups)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)

@@ -8,14 +8,12 @@ others by its units (`mklbench.kernels.Standardised`). It is the baseline withou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
 from mklbench.kernels.base import Bank
-from mklbench.optim.machines import Learner
+from mklbench.optim.machines import ClassWeight, Learner
 from mklbench.solution import Solution
 
 VERSION = 1
@@ -33,7 +31,7 @@ def solve(
     lam: float = 1.0,
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn one machine on the one kernel of a bank.

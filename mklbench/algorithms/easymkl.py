@@ -28,10 +28,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.optim.hulls import Hulls, unit_diagonals
 from mklbench.optim.svm_value import check_bank
 from mklbench.solution import Solution
@@ -40,7 +40,6 @@ from mklbench.validation import check_flag, check_labels, check_share, check_tol
 VERSION = 1
 NEW_OPTIONS = {"unit_trace": True}
 
-Array = NDArray[np.float64]
 
 # LIBSVM's buffer, the kernel as it is, with its ridge and scaled, and the system of the active set.
 MATRICES = 7.0

@@ -25,24 +25,23 @@ the beginning.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench import iterations
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.libsvm import SVMSolution
 from mklbench.optim import joint_method, joint_search, svm_dual
 from mklbench.optim.joint_method import METHODS, Method
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import Objective, Point, alternate, check_bank
 from mklbench.optim.weight_sets import ElasticBox, Given
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_number, check_tolerance
+from mklbench.validation import check_choice, check_limits, check_number
 
 VERSION = 2
 
@@ -50,7 +49,6 @@ VERSION = 2
 MATRICES = 6.0
 NEW_OPTIONS = ("method",)
 
-Array = NDArray[np.float64]
 
 # Changes of the weights after which the joint method takes over.
 _CHANGES = 100
@@ -66,7 +64,7 @@ def solve(
     max_iter: int = 1000,
     svm_tol: float = 1e-3,
     method: Method = "auto",
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn kernel weights under the elastic net.
@@ -112,8 +110,7 @@ def solve(
     """
     mix = check_number("mix", mix, 0.0, 1.0, "a number in (0, 1]", open_below=True)
     check_choice("method", method, METHODS)
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     bank = check_bank("elastic_net", bank, len(problem.y))
     factors = joint_method.factors_for(bank, method, tol)

@@ -10,20 +10,20 @@ exp(-sum_m d_m (x_m - z_m)^2), and the result is a local minimum.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench import certify
 from mklbench.iterations import begin, note
-from mklbench.kernels.base import Bank, KernelOperator
-from mklbench.optim.problem import Problem
+from mklbench.kernels.base import Array, Bank, KernelOperator
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.several import Several, iterations_of, one_of, path_of
 from mklbench.optim.svm_value import Objective, Point, check_family
 from mklbench.penalties.simple import L1, L2
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_positive, check_tolerance
+from mklbench.validation import check_choice, check_count, check_limits, check_positive
 
 VERSION = 1
 CONVEX = False
@@ -33,7 +33,6 @@ PATH_OPTION = "iterations"
 
 _STARTS = ("random", "uniform", "median")
 
-Array = NDArray[np.float64]
 
 # The authors' code: sufficient decrease, change of the step after success and failure, and the
 # weight below which a kernel counts as left out (there absolute, here beside the largest one, so
@@ -63,7 +62,7 @@ def solve(
     tol: float = 1e-3,
     max_iter: int = 40,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Several:
     """Learn the weights of a sum (bank) or a product (family) of kernels.
@@ -115,8 +114,7 @@ def solve(
     check_choice("regulariser", regulariser, _REGULARISERS)
     kind = _REGULARISERS[regulariser]
     penalty = kind() if strength is None else kind(check_positive("strength", strength))
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     if random_state is not None:
         check_count("random_state", random_state, minimum=0)
     check_choice("start", start, _STARTS)

@@ -26,24 +26,20 @@ weights are learned only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench import certify
 from mklbench.algorithms.radius_margin import MATRICES as MATRICES
 from mklbench.certify import Bounds
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.optim.hulls import MEETING, Hulls
-from mklbench.optim.machines import Learner, after_first_stage
+from mklbench.optim.machines import ClassWeight, Learner, after_first_stage
 from mklbench.optim.radius import Evaluated, InUnitBall, PointAndBall, RadiusSearch
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_not_negative, check_tolerance
+from mklbench.validation import check_limits, check_not_negative
 
 VERSION = 2
 
-Array = NDArray[np.float64]
 
 _HULLS_TOL = 1e-7
 # The search is begun anew from its best point where it ends early.
@@ -59,7 +55,7 @@ def solve(
     tol: float = 1e-2,
     max_iter: int = 100,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
 ) -> Solution:
     """Learn the kernel weights of smallest radius-margin ratio, and an SVM on their combination.
 
@@ -97,8 +93,7 @@ def solve(
         lam=0 equal weights do not separate the classes.
     """
     check_not_negative("lam", lam)
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight)
     bank, labels = machine.check("gram", bank, y)
     search = _RatioSearch(bank, labels, lam, tol)

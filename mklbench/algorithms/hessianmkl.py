@@ -17,28 +17,25 @@ weights, and goes towards its solution as far as J decreases enough, one SVM a t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import clarabel
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
 
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.optim.conic import conic_optimum
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import Objective, Point, check_bank, descend
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive_or_none, check_tolerance
+from mklbench.validation import check_limits, check_positive_or_none
 
 VERSION = 2
 EXACT = True
 # Held at once (`mklbench.optim.fit_memory`): LIBSVM's buffer, a point and the next.
 MATRICES = 4.0
 
-Array = NDArray[np.float64]
 
 # The SVM is as accurate as this share of the gap that was certified last, or of the tolerance.
 _SVM_TOL = 0.1
@@ -60,7 +57,7 @@ def solve(
     objective_tol: float | None = None,
     max_iter: int = 200,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn the kernel weights of a bank by Newton's method.
@@ -101,8 +98,7 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     check_positive_or_none("objective_tol", objective_tol)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     bank = check_bank("hessianmkl", bank, len(problem.y))

@@ -12,14 +12,12 @@ Of the operator it takes the samples alone, which families of kernels keep; so t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.certify import Bounds, Logistic
 from mklbench.kernels.continuous import Family
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import check_family, check_samples
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_not_negative, check_positive
@@ -39,7 +37,7 @@ def solve(
     max_iter: int = 100,
     max_leaf_nodes: int = 31,
     min_samples_leaf: int = 20,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Boost trees on the samples of a family.

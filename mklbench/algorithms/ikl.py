@@ -36,7 +36,7 @@ can tell for certain that no kernel was left out. Two numbers say what is known:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -48,10 +48,10 @@ from mklbench.contract import takes_former_names
 from mklbench.iterations import History
 from mklbench.kernels import Bank, KernelOperator
 from mklbench.optim.kernel_columns import BankColumns, Columns, FamilyColumns, MasterSolver
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import check_samples
 from mklbench.solution import Mixture, Solution
-from mklbench.validation import check_choice, check_count, check_tolerance
+from mklbench.validation import check_choice, check_count, check_limits
 
 VERSION = 2
 
@@ -108,7 +108,7 @@ def solve(
     n_product_starts: int = 15,
     master: str = "mkl",
     start: Mixture | ArrayLike | None = None,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn which members of a family to combine, and how, or the weights of a bank.
@@ -177,8 +177,7 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, or the box of the family is unbounded.
     """
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     check_count("pricing", pricing)
     check_count("samples", samples, minimum=0)
     check_count("n_global_ascents", n_global_ascents, minimum=0)

@@ -9,8 +9,7 @@ intercept. K_mu is the kernel of a bank or a family at the weights mu, or a Hada
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import KernelOperator
 from mklbench.optim.machines import train_ridges
@@ -25,8 +24,6 @@ MATRICES = 4.0
 REGRESSION = True
 # `solve_path` solves for several values of this option at the price of one.
 PATH_OPTION = "lam"
-
-Array = NDArray[np.float64]
 
 
 @one_of(PATH_OPTION)

@@ -12,18 +12,17 @@ chosen by cross-validation: late fusion of tuned machines.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench import grids
 from mklbench.errors import InputError
 from mklbench.kernels.banks.precomputed import PrecomputedBank
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
-from mklbench.optim.machines import Learner, are_labels, losses_of_each
+from mklbench.optim.machines import ClassWeight, Learner, are_labels, losses_of_each
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_flag
 
@@ -32,8 +31,6 @@ NEW_OPTIONS = ("folds",)
 
 COMBINES_ONCE = True
 REGRESSION = True
-
-Array = NDArray[np.float64]
 
 
 def solve(
@@ -48,7 +45,7 @@ def solve(
     lam: float = 1.0,
     epsilon: float = 0.1,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn one machine on each kernel or group of kernels of a bank.

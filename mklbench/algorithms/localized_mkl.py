@@ -26,28 +26,26 @@ Gaussians it is linear in their feature space.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 
 from mklbench import iterations
 from mklbench.certify import Bounds
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.libsvm import SVM, SVMSolution
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import bounds_alone, check_bank, fixed_weights
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_tolerance, real_array
+from mklbench.validation import check_limits, real_array
 
 VERSION = 1
 
 CONVEX = False
 IS_SVM = False
 
-Array = NDArray[np.float64]
 
 # Of the line search: the share of the decrease along the gradient that is asked for, the factors on
 # a step that is refused and on the next after one that is not, and the smallest step, of the first.
@@ -63,7 +61,7 @@ def solve(
     tol: float = 1e-3,
     max_iter: int = 50,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn an SVM on locally combined kernels, and the gating function.
@@ -102,8 +100,7 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     given = None if gating is None else real_array("gating", gating)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     bank = check_bank("localized_mkl", bank, len(problem.y))

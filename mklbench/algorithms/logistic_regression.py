@@ -20,19 +20,18 @@ value is a bound.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 from scipy.optimize import brentq
 from scipy.special import expit
 
 from mklbench.certify import Logistic
-from mklbench.kernels.base import KernelOperator
+from mklbench.kernels.base import Array, KernelOperator
 from mklbench.optim.machines import certified
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.several import Several, one_of, path_of
 from mklbench.optim.svm_value import check_samples
 from mklbench.solution import Solution
@@ -47,7 +46,6 @@ IS_SVM = False
 # `solve_path` factorises once for several values of this option.
 PATH_OPTION = "C"
 
-Array = NDArray[np.float64]
 
 # Newton steps; a dozen are usual. They end where no derivative of the objective per sample is
 # larger than this share of the tolerance: a loss that C makes large is small per sample.
@@ -62,7 +60,7 @@ def solve(
     C: float = 1.0,
     *,
     tol: float = 1e-6,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Several:
     """Learn one logistic regression on the mean of the kernels of a bank.

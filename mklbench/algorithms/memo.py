@@ -27,30 +27,28 @@ overlap, and the machine is an SVM with C on the combination.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench import certify, iterations
 from mklbench.algorithms.radius_margin import MATRICES as MATRICES
 from mklbench.certify import Bounds
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.optim.hulls import MEETING, Hulls, unit_diagonals
-from mklbench.optim.machines import Learner, after_first_stage
+from mklbench.optim.machines import ClassWeight, Learner, after_first_stage
 from mklbench.optim.radius import Done, lbfgs
 from mklbench.optim.several import Several, one_of, path_of
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_not_negative, check_tolerance
+from mklbench.validation import check_limits, check_not_negative
 
 VERSION = 1
 # `solve_path` solves for several values of this option at the price of one.
 PATH_OPTION = "C"
 
-Array = NDArray[np.float64]
 
 _HULLS_TOL = 1e-7
 # A climb is begun anew from where it is, where it ends early.
@@ -68,7 +66,7 @@ def solve(
     tol: float = 1e-2,
     max_iter: int = 300,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
 ) -> Several:
     """Learn kernel weights of large margin and small complexity, and an SVM on their combination.
 
@@ -110,8 +108,7 @@ def solve(
     """
     check_not_negative("theta", theta)
     check_not_negative("lam", lam)
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     machine = Learner("svm", C, 1.0, 0.0, svm_tol, class_weight)
     bank, labels = machine.check("memo", bank, y)
     search = _Ascent(bank, labels, theta, lam, tol, max_iter)

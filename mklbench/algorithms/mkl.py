@@ -21,23 +21,21 @@ in turn (`mklbench.optim.svm_value`), or all is found together by the joint meth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import Bank
 from mklbench.kernels.groups import groups_of
 from mklbench.optim import joint_method, joint_search
 from mklbench.optim.joint_method import METHODS, Method
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.simplex_search import Search
 from mklbench.optim.svm_dual import InnerSVM, of_classes
 from mklbench.optim.svm_value import Objective, alternate, check_bank, start_weights
 from mklbench.optim.weight_sets import Ball, Given, WeightSet, one_sum
 from mklbench.penalties.mixed_norm import MixedNorm, power_sum
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_number, check_tolerance
+from mklbench.validation import check_choice, check_limits, check_number
 
 VERSION = 1
 
@@ -46,7 +44,6 @@ MATRICES = 3.0
 NEW_OPTIONS = ("p", "method")
 EXACT = True
 
-Array = NDArray[np.float64]
 
 # SVMs of a master.
 _MASTER_CALLS = 100
@@ -64,7 +61,7 @@ def solve(
     max_iter: int = 100,
     method: Method = "auto",
     start: ArrayLike | None = None,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn the kernel weights of a bank to a certified optimum.
@@ -117,8 +114,7 @@ def solve(
     """
     check_choice("method", method, METHODS)
     norm = 1.0 if p is None else check_number("p", p, 1.0, np.inf, "a number >= 1, inf included")
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     problem = Problem.of(y, C, class_weight, sample_weight)
     bank = check_bank("mkl", bank, len(problem.y))
     factors = joint_method.factors_for(bank, method, tol)

@@ -22,11 +22,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench.certify import Tube
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.libsvm import SVR
 from mklbench.libsvm.options import check_box
 from mklbench.optim import joint_method, joint_search, svm_dual
@@ -38,11 +38,10 @@ from mklbench.optim.weight_sets import one_sum
 from mklbench.solution import Solution
 from mklbench.validation import (
     check_choice,
-    check_count,
+    check_limits,
     check_not_negative,
     check_sample_weight,
     check_targets,
-    check_tolerance,
 )
 
 VERSION = 1
@@ -50,8 +49,6 @@ REGRESSION = True
 NEW_OPTIONS = ("method",)
 # As `mkl`, with a local model in up to n variables.
 MATRICES = 4.0
-
-Array = NDArray[np.float64]
 
 
 def solve(
@@ -109,8 +106,7 @@ def solve(
         samples that the joint method is taken.
     """
     check_choice("method", method, METHODS)
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     check_box("C", C)
     check_not_negative("epsilon", epsilon)
     targets = check_targets(y)

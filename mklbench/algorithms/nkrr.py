@@ -25,22 +25,22 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench import certify, iterations
 from mklbench.certify import PrimalDualPoint, Squares
 from mklbench.errors import InputError
 from mklbench.iterations import History
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.optim.ridge import coefficients, hadamard_power, ridges
 from mklbench.optim.svm_value import check_bank, fixed_weights
 from mklbench.penalties.norm_ball import NormBall
 from mklbench.solution import Solution
 from mklbench.validation import (
     check_count,
+    check_limits,
     check_not_negative,
     check_targets,
-    check_tolerance,
     real_array,
 )
 
@@ -50,7 +50,6 @@ REGRESSION = True
 # Held at once (`mklbench.optim.fit_memory`): S of a point and of the next, and its power or W.
 MATRICES = 2.5
 
-Array = NDArray[np.float64]
 
 # Sufficient decrease along the projected gradient, and how the step changes without and with it.
 _ARMIJO = 1e-4
@@ -115,8 +114,7 @@ def solve(
         raise InputError(f"norm={norm!r} is not accepted: it must be 1 or 2.")
     check_not_negative("radius", radius)
     check_count("degree", degree)
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     centre, targets = real_array("mu0", mu0), check_targets(y)
     each = ridges(lam, sample_weight, len(targets))
     bank = check_bank("nkrr", bank, len(targets))

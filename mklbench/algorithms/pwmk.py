@@ -14,12 +14,10 @@ MKLpy, by cross-validation inside the training samples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import Bank
-from mklbench.optim.machines import Learner, losses_of_each, reported
+from mklbench.optim.machines import ClassWeight, Learner, losses_of_each, reported
 from mklbench.solution import Solution
 from mklbench.validation import check_count, check_share
 
@@ -40,7 +38,7 @@ def solve(
     folds: int = 5,
     seed: int = 0,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Weight the kernels of a bank by their own accuracies, and learn on their sum.

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench import certify
 from mklbench.iterations import History, begin, note
 from mklbench.kernels.continuous import Family
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.several import Several, iterations_of, one_of, path_of
 from mklbench.optim.svm_value import Objective, Point, check_family, value_at_identity
 from mklbench.solution import Solution
@@ -35,9 +35,9 @@ from mklbench.validation import (
     check_choice,
     check_count,
     check_flag,
+    check_limits,
     check_positive,
     check_positive_or_choice,
-    check_tolerance,
 )
 
 VERSION = 2
@@ -92,7 +92,7 @@ def solve(
     max_iter: int = 1000,
     max_evals: int | None = None,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Several:
     """Learn the parameters of a product of Gaussians (Algorithm 1).
@@ -159,8 +159,7 @@ def solve(
     if iterations is not None:
         check_count("iterations", iterations, 0)
     check_choice("variant", variant, _VARIANTS)
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     most = _MAX_EVALS if max_evals is None else check_count("max_evals", max_evals)
     check_flag("shun_identity", shun_identity)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)

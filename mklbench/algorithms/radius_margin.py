@@ -24,24 +24,22 @@ alpha and beta of one point of the search prove much, but mixtures of them do
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench.certify import Bounds
-from mklbench.kernels.base import Bank
-from mklbench.optim.problem import Problem
+from mklbench.kernels.base import Array, Bank
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.radius import Evaluated, InUnitBall, PointAndBall, RadiusSearch
 from mklbench.optim.svm_value import Objective, Point, check_bank
 from mklbench.penalties.simple import Budget
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_tolerance
+from mklbench.validation import check_limits
 
 VERSION = 2
 
-Array = NDArray[np.float64]
 
 # LIBSVM's buffers of the SVM and of the ball, the kernel as it is, scaled, of the best and of the
 # lowest point, and with one more sample, and the system of the active set.
@@ -58,7 +56,7 @@ def solve(
     tol: float = 1e-2,
     max_iter: int = 1000,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
 ) -> Solution:
     """Learn kernel weights that make the margin large beside the radius of the data.
 
@@ -90,8 +88,7 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range, or all kernels are constant.
     """
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     problem = Problem.of(y, C, class_weight, svm_tol=svm_tol)
     bank = check_bank("radius_margin", bank, len(problem.y))
     search = _RadiusMarginSearch(bank, Objective(bank, problem), tol)

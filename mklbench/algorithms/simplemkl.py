@@ -11,17 +11,15 @@ SVM with the kernel sum_m d_m K_m.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from mklbench.kernels.base import Bank
-from mklbench.optim.problem import Problem
+from mklbench.kernels.base import Array, Bank
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import Objective, Point, check_bank, descend
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
-from mklbench.validation import check_count, check_positive, check_positive_or_none, check_tolerance
+from mklbench.validation import check_limits, check_positive, check_positive_or_none
 
 VERSION = 1
 EXACT = True
@@ -29,7 +27,6 @@ EXACT = True
 # and its last point, and the temporaries of one.
 MATRICES = 7.0
 
-Array = NDArray[np.float64]
 
 # A weight is zero when it is this small beside the largest one.
 _ZERO_WEIGHT = 1e-8
@@ -46,7 +43,7 @@ def solve(
     max_iter: int = 500,
     line_search_tol: float = 0.1,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn the kernel weights of a bank by reduced gradient descent (Algorithm 1).
@@ -86,8 +83,7 @@ def solve(
     InputError
         If an argument has the wrong type, shape or range.
     """
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     check_positive("line_search_tol", line_search_tol)
     check_positive_or_none("objective_tol", objective_tol)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)

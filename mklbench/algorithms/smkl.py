@@ -24,12 +24,11 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Mapping
 from typing import Literal
 
 import clarabel
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky
 
@@ -37,16 +36,15 @@ from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.certify.sparse import best_weights, cut_bound
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.optim.conic import conic_optimum
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import Objective, Point, bounds_alone, check_bank
 from mklbench.solution import Solution
 from mklbench.validation import check_choice, check_count, check_positive, check_tolerance
 
 VERSION = 1
 
-Array = NDArray[np.float64]
 Method = Literal["alternating", "exact"]
 
 # Rounds without a fall of the objective after which the paper's method ends.
@@ -69,7 +67,7 @@ def solve(
     tol: float = 1e-2,
     max_iter: int = 50,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn weights of at most `cardinality` kernels.

@@ -9,13 +9,11 @@ by LIBSVM (Chang & Lin 2011). The label of a new sample z is the sign of sum_i a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.base import KernelOperator
 from mklbench.optim.machines import train_svm
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.solution import Solution
 from mklbench.validation import real_array
 
@@ -31,7 +29,7 @@ def solve(
     *,
     weights: ArrayLike | None = None,
     svm_tol: float = 1e-3,
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Train one SVM on a bank or a family whose weights are given.

@@ -11,8 +11,6 @@ For many samples there is the method of `mklbench.optim.joint`, which forms no m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from numpy.typing import ArrayLike
 
 from mklbench.algorithms import svm
@@ -20,7 +18,7 @@ from mklbench.kernels.base import KernelOperator
 from mklbench.optim import joint_method, joint_search
 from mklbench.optim.joint_method import METHODS, Method
 from mklbench.optim.machines import train_svm
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import check_samples
 from mklbench.optim.weight_sets import Given
 from mklbench.solution import Solution
@@ -41,7 +39,7 @@ def solve(
     *,
     svm_tol: float = 1e-3,
     method: Method = "auto",
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Train one SVM with all weights 1/M: the mean of a bank, the uniform product of a family.

@@ -29,31 +29,24 @@ alpha together on factors of the kernels, and forms no matrix (n, n).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench import iterations
 from mklbench.iterations import History
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.groups import GroupLists, Groups, check_grouping, groups_of
 from mklbench.optim import joint_method, joint_search
 from mklbench.optim.joint_method import METHODS, Method
-from mklbench.optim.problem import Problem
+from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import Objective, Point, check_bank, settled
 from mklbench.optim.weight_sets import Grouped
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.solution import Solution
-from mklbench.validation import (
-    check_choice,
-    check_count,
-    check_number,
-    check_positive_or_none,
-    check_tolerance,
-)
+from mklbench.validation import check_choice, check_limits, check_number, check_positive_or_none
 
 VERSION = 4
 NEW_OPTIONS = ("method",)
@@ -62,7 +55,6 @@ NEW_OPTIONS = ("method",)
 # last and the next point.
 MATRICES = 5.0
 
-Array = NDArray[np.float64]
 
 # The factor A of the step size, divided by the square root of the number of groups.
 _STEP_SIZE = 3.0
@@ -110,7 +102,7 @@ def solve(
     step_size: float | None = None,
     svm_tol: float = 1e-3,
     method: Method = "auto",
-    class_weight: Mapping[int, float] | str | None = None,
+    class_weight: ClassWeight = None,
     sample_weight: ArrayLike | None = None,
 ) -> Solution:
     """Learn kernel weights lambda_jk / gamma_j, few within each group, over all groups.
@@ -168,8 +160,7 @@ def solve(
     """
     check_choice("method", method, METHODS)
     q = check_q(q)
-    tol = check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     check_positive_or_none("step_size", step_size)
     check_positive_or_none("objective_tol", objective_tol)
     check_grouping(groups)

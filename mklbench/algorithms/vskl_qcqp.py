@@ -24,13 +24,13 @@ from dataclasses import replace
 
 import clarabel
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import eigh
 
 from mklbench.algorithms.vskl import check_q
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.kernels.groups import GroupLists, check_grouping, groups_of
 from mklbench.optim.conic import conic_optimum
 from mklbench.optim.problem import Problem
@@ -41,7 +41,6 @@ from mklbench.validation import check_positive
 
 VERSION = 1
 
-Array = NDArray[np.float64]
 
 # Numbers in all Gram matrices: a minute of Clarabel.
 _MOST_NUMBERS = 2_000_000

@@ -17,15 +17,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklbench.certify.losses import Loss
 from mklbench.kernels import Bank, Family
 from mklbench.kernels.families import training_outputs
-from mklbench.penalties.base import Penalty
+from mklbench.penalties.base import Array, Penalty
 from mklbench.solution import KernelMachine
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklbench.certify.duality import Bounds
-from mklbench.penalties.base import Penalty
-
-Array = NDArray[np.float64]
+from mklbench.penalties.base import Array, Penalty
 
 
 def frank_wolfe_bounds(

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from mklbench import grids, multiclass
 from mklbench.contract import takes_former_names
 from mklbench.errors import InputError
-from mklbench.estimators.base import estimator
+from mklbench.estimators.base import Array, estimator
 from mklbench.estimators.learners import KernelLearner
 from mklbench.estimators.reading import one_or_all
 from mklbench.estimators.weights import ClassWeights
@@ -141,9 +141,6 @@ def _along(
 
     multiclass.fit(solve, kernels, codes, n_classes)
     return [list(machines) for machines in zip(*paths, strict=True)]
-
-
-Array = NDArray[np.float64]
 
 
 @estimator

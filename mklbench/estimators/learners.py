@@ -12,14 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mklbench import multiclass
 from mklbench.errors import InputError
-from mklbench.estimators.base import KernelEstimator, estimator
+from mklbench.estimators.base import Array, KernelEstimator, estimator
 from mklbench.estimators.checks import check_classes
 from mklbench.estimators.weights import ClassWeights, factors
 from mklbench.kernels import GramStack, Kernel, KernelOperator
 from mklbench.solution import Solution
 from mklbench.validation import check_targets
-
-Array = NDArray[np.float64]
 
 
 class KernelLearner(ClassifierMixin, KernelEstimator):

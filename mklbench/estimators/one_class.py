@@ -9,14 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin, _fit_context
 from sklearn.utils.validation import _num_samples
 
-from mklbench.estimators.base import KernelEstimator, estimator
+from mklbench.estimators.base import Array, KernelEstimator, estimator
 from mklbench.estimators.weights import factors
 from mklbench.kernels import GramStack, Kernel
 from mklbench.kernels.samples import is_dict
 
 __all__ = ["OneClassMKL"]
-
-Array = NDArray[np.float64]
 
 
 def _n_samples(X: Any) -> int:

@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from mklbench.errors import InputError
-from mklbench.estimators.base import KernelEstimator
+from mklbench.estimators.base import Array, KernelEstimator
 from mklbench.estimators.checks import check_column_names
 from mklbench.kernels.samples import is_numbering, numbers
 from mklbench.validation import check_finite, columns_called
-
-Array = NDArray[np.float64]
 
 
 class KernelTransformer(MetaEstimatorMixin, TransformerMixin, BaseEstimator):

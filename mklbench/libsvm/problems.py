@@ -7,7 +7,6 @@ function has. Where samples have bounds of their own, the LIBSVM inside of sciki
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
 
 import numpy as np
 from libsvm import svm as libsvm_api
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.libsvm.binding import CACHE_MEGABYTES, Machine, SVMSolution
 from mklbench.libsvm.options import (
     SMALLEST_TOL,
+    ClassWeight,
     check_box,
     check_tol,
     check_tol_of_classes,
@@ -68,7 +68,7 @@ class SVM(Machine):
         C: float = 1.0,
         *,
         tol: float = 1e-3,
-        class_weight: Mapping[int, float] | str | None = None,
+        class_weight: ClassWeight = None,
         sample_weight: ArrayLike | None = None,
     ) -> None:
         labels = check_labels(y)

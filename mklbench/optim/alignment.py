@@ -14,13 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklbench import certify
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank
-
-Array = NDArray[np.float64]
+from mklbench.kernels.base import Array, Bank
 
 
 def cosines(products: Array, norms: Array, target_norm: float) -> Array:

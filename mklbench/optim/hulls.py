@@ -24,17 +24,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.libsvm import SVM
 from mklbench.optim import interior_point
 from mklbench.optim.interior_point import Programme
 from mklbench.optim.svm_value import balanced
-
-Array = NDArray[np.float64]
 
 # Hulls that are closer, as a share of the mean squared length of a sample, count as meeting.
 MEETING = 1e-10

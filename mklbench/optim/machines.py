@@ -6,7 +6,7 @@ First stages that try each kernel of a bank alone do so on samples that it was n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.certify import Loss, Squares, Tube
 from mklbench.errors import InputError
 from mklbench.iterations import History
-from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.kernels.base import Array, Bank, KernelOperator
 from mklbench.libsvm import SVM, SVR
 from mklbench.libsvm.options import check_box, check_tol
+from mklbench.optim.problem import ClassWeight as ClassWeight
 from mklbench.optim.problem import Problem
 from mklbench.optim.ridge import coefficients, hadamard_power, ridges
 from mklbench.optim.svm_value import bounds_alone, check_bank, check_samples, fixed_weights
@@ -29,7 +30,6 @@ from mklbench.validation import (
     check_targets,
 )
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 KINDS = ("svm", "krr", "svr")
@@ -158,7 +158,7 @@ class Learner:
     lam: float
     epsilon: float
     svm_tol: float
-    class_weight: Mapping[int, float] | str | None
+    class_weight: ClassWeight
     sample_weight: ArrayLike | None = None
 
     def check(self, algorithm: str, operator: KernelOperator, y: ArrayLike) -> tuple[Bank, Array]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench.certify import Hinge
 from mklbench.libsvm import SVM
+from mklbench.libsvm.options import ClassWeight as ClassWeight
 from mklbench.libsvm.options import check_box, check_tol_of_classes, class_factors, upper_bounds
 from mklbench.validation import check_labels, check_sample_weight
 
@@ -48,7 +49,7 @@ class Problem:
         cls,
         y: ArrayLike,
         C: float,
-        class_weight: Mapping[int, float] | str | None = None,
+        class_weight: ClassWeight = None,
         sample_weight: ArrayLike | None = None,
         svm_tol: float = 1e-3,
     ) -> Problem:

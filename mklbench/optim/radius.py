@@ -41,17 +41,15 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog, minimize
 
 from mklbench import iterations
 from mklbench.certify import Bounds
 from mklbench.errors import InputError
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.libsvm import Machine
 from mklbench.optim.hulls import EnclosingBall, Hulls
 
-Array = NDArray[np.float64]
 At = TypeVar("At")
 
 # A ball is a good deal smaller than what is asked of the problem around it.

@@ -16,14 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import lapack
 
 from mklbench.errors import InputError, SingularError
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.validation import check_count, check_positive, check_sample_weight, check_targets
-
-Array = NDArray[np.float64]
 
 
 def coefficients(K: Array, y: Array, lam: float | Array, *, overwrite: bool = False) -> Array:

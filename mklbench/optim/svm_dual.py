@@ -28,13 +28,12 @@ from numpy.typing import NDArray
 
 from mklbench import certify
 from mklbench.certify import Bounds, Hinge, Loss, OneClass, PrimalDualPoint, Tube
-from mklbench.kernels.base import Bank
+from mklbench.kernels.base import Array, Bank
 from mklbench.libsvm import Machine
 from mklbench.optim.svm_value import balanced, bounds_alone, check_samples
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import KernelMachine
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 

@@ -15,12 +15,12 @@ from functools import cached_property
 from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench import certify, iterations
 from mklbench.certify import Bounds, Loss, PrimalDualPoint
 from mklbench.errors import InputError, KindError
-from mklbench.kernels.base import Bank, KernelOperator
+from mklbench.kernels.base import Array, Bank, KernelOperator
 from mklbench.kernels.continuous import Family
 from mklbench.libsvm import SVMSolution
 from mklbench.optim.problem import Problem
@@ -30,8 +30,6 @@ from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import real_array
-
-Array = NDArray[np.float64]
 
 # Below this LIBSVM, which keeps kernel values in single precision, gains nothing.
 _SMALLEST_SVM_TOLERANCE = 1e-6

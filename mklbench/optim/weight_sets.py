@@ -20,15 +20,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklbench.kernels.groups import Groups
-from mklbench.penalties.base import Penalty
+from mklbench.penalties.base import Array, Penalty
 from mklbench.penalties.elastic_net import ElasticNet
 from mklbench.penalties.mixed_norm import MixedNorm
 from mklbench.penalties.simple import Fixed, Simplex
-
-Array = NDArray[np.float64]
 
 # A kernel with less than this share of the largest weight is left out if the gap allows.
 _NEGLIGIBLE = 1e-2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,11 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.errors import InputError
-from mklbench.kernels import Bank, Family, KernelBuilder, KernelOperator
+from mklbench.kernels import Bank, Family, KernelBuilder, KernelOperator, PrecomputedBank
 from mklbench.kernels.contract import CrossKernels, builder_of, on_few
 from mklbench.libsvm import SVM
 
 Array = NDArray[np.float64]
+
+
+# What answers are compared with.
+_DENSE = "that of the dense Gram matrices"
 
 
 def require(condition: object, sentence: str) -> None:
@@ -181,124 +184,88 @@ def _check_bank(
         )
     if cross is None and new is not None:
         cross = [bank.cross(unit, new) for unit in units]
-    twin = _DenseTwin(name, stack, new, None if cross is None else np.asarray(cross), tolerance)
-    twin.check(bank)
+    crosses = None if cross is None else np.asarray(cross)
+    twin = PrecomputedBank(stack)
+    against = partial(_check_answers, new=new, crosses=crosses, tolerance=tolerance)
+    against(name, bank, twin)
     if new is not None:
         _check_batches(bank, name, next(_weights(bank.n_kernels)), new)
     order, second = np.random.default_rng(6).permutation(n), np.array([4, 0, 3, 2])
     half = order[: n // 2]
-    twin.taken("take", half).check(bank.take(half))
+    against(f"{name}.take", bank.take(half), twin.take(half))
     twice = bank.take(order[:-2]).take(second)
-    twin.taken("take, taken twice,", order[:-2][second]).check(twice)
+    against(f"{name}.take, taken twice,", twice, twin.take(order[:-2][second]))
     # What a prediction keeps has the values of some kernels at some of the samples.
     kernels = np.arange(0, bank.n_kernels, 2)
-    kept = bank.take(half, kernels)
-    twin.taken("take(rows, kernels)", half, kernels).check_cross(kept)
+    kept, theirs = bank.take(half, kernels), twin.take(half, kernels)
+    _check_cross(f"{name}.take(rows, kernels)", kept, theirs, len(kernels), new, crosses, tolerance)
 
 
-@dataclass(frozen=True)
-class _DenseTwin:
-    """The Gram matrices (M, n, n) of a bank, beside whose answers it lays its own.
+def _check_answers(
+    name: str,
+    bank: Bank,
+    twin: Bank,
+    new: NDArray[Any] | None,
+    crosses: Array | None,
+    tolerance: float,
+) -> None:
+    """Lay the answers of a bank beside those of the dense Gram matrices.
 
-    Attributes
-    ----------
-    name : str
-        Of the bank.
-    stack : ndarray of shape (M, n, n)
-        The Gram matrices.
-    new, cross : ndarray or None
-        New samples, and the matrices (M, n_z, n) between these and the training samples.
-    tolerance : float
-        As in `check_operator`.
+    Each may differ by the tolerance, as a share of the largest number that its sum may come to.
     """
+    require(isinstance(bank, Bank), f"{name} must return a Bank.")
+    rng, n = np.random.default_rng(8), twin.n_samples
 
-    name: str
-    stack: Array
-    new: NDArray[Any] | None
-    cross: Array | None
-    tolerance: float
+    def compare(what: str, found: ArrayLike, expected: ArrayLike, scale: float) -> None:
+        agree(f"{name}.{what}", found, expected, tolerance * scale, _DENSE)
 
-    def taken(self, how: str, rows: NDArray[Any], kernels: Any = slice(None)) -> _DenseTwin:
-        """Return that of some samples and kernels."""
-        return replace(
-            self,
-            name=f"{self.name}.{how}",
-            stack=self.stack[kernels][:, rows[:, None], rows],
-            cross=None if self.cross is None else self.cross[kernels][:, :, rows],
-        )
+    size = float(twin.diagonals().max())  # no entry of a positive semidefinite matrix is larger
+    for d in _weights(twin.n_kernels):  # whatever was combined before
+        expected, buffer = twin.combine(d), _buffer(bank)
+        scale = max(size, _largest(expected))
+        found = bank.combine(d)
+        compare("combine", found, expected, scale)
+        found[...] = np.nan  # a result is the caller's
+        require(bank.gram(d, out=buffer) is buffer, f"{name}.gram must return out.")
+        compare("gram written into LIBSVM's buffer", buffer, expected, scale)
+    a = rng.standard_normal(n)
+    sparse = a * (rng.uniform(size=n) < 0.2)
+    K = np.outer(a, sparse) + np.outer(sparse, a) - np.eye(n)
+    answers: list[tuple[str, tuple[Any, ...], float]] = [
+        ("diagonals", (), 1.0),
+        ("traces", (), n),
+        *(("quadratic_forms", (b,), np.abs(b).sum() ** 2 + 1.0) for b in (a, sparse, 0.0 * a)),
+        ("target_alignments", (np.sign(a),), n**2),
+        ("inner_products_with", (K,), np.abs(K).sum()),
+    ]
+    for chosen in ([], [-1], [3, 0, 2], range(twin.n_kernels)):
+        kernels = np.array(chosen, dtype=int) % twin.n_kernels
+        answers.append(("products", (a, kernels), np.abs(a).sum()))
+    for what, given, scale in answers:
+        compare(what, getattr(bank, what)(*given), getattr(twin, what)(*given), size * scale)
+    norms = np.sqrt(np.maximum(twin.inner_products().diagonal(), np.finfo(float).tiny))
+    units = np.outer(norms, norms)
+    for centred in (False, True):
+        found, expected = (each.inner_products(centred=centred) / units for each in (bank, twin))
+        compare(f"inner_products(centred={centred})", found, expected, 1.0)
+    _check_cross(name, bank, twin, twin.n_kernels, new, crosses, tolerance)
 
-    def check(self, bank: Bank) -> None:
-        require(isinstance(bank, Bank), f"{self.name} must return a Bank.")
-        self.check_combinations(bank)
-        self.check_products(bank)
-        self.check_inner_products(bank)
-        self.check_cross(bank)
 
-    def agree(self, what: str, actual: ArrayLike, expected: ArrayLike, scale: float) -> None:
-        """Require an answer up to the tolerance, as a share of `scale`."""
-        atol = self.tolerance * scale
-        agree(f"{self.name}.{what}", actual, expected, atol, "that of the dense Gram matrices")
-
-    def check_combinations(self, bank: Bank) -> None:
-        """Sums of kernels, also into LIBSVM's memory, and whatever was combined before."""
-        for d in _weights(len(self.stack)):
-            expected, buffer = np.tensordot(d, self.stack, axes=1), _buffer(bank)
-            scale = max(_largest(self.stack), _largest(expected))
-            found = bank.combine(d)
-            self.agree("combine", found, expected, scale)
-            found[...] = np.nan  # a result is the caller's
-            require(bank.gram(d, out=buffer) is buffer, f"{self.name}.gram must return out.")
-            self.agree("gram written into LIBSVM's buffer", buffer, expected, scale)
-
-    def check_products(self, bank: Bank) -> None:
-        """a' K_m a, K_m a, the diagonals and the traces."""
-        rng, stack = np.random.default_rng(8), self.stack
-        sizes = np.abs(stack).max(axis=(1, 2))
-        for support in (1.0, 0.2, 0.0):
-            a = rng.standard_normal(bank.n_samples)
-            a *= rng.uniform(size=bank.n_samples) < support
-            scale = np.maximum(sizes * np.abs(a).sum() ** 2, np.finfo(float).tiny)
-            expected = np.einsum("i,mij,j->m", a, stack, a) / scale
-            self.agree("quadratic_forms", bank.quadratic_forms(a) / scale, expected, 1.0)
-        a = rng.standard_normal(bank.n_samples)
-        for chosen in ([], [-1], [3, 0, 2], range(bank.n_kernels)):
-            kernels = np.array(chosen, dtype=int) % bank.n_kernels
-            size = float(sizes.max() * np.abs(a).sum())
-            self.agree("products", bank.products(a, kernels), stack[kernels] @ a, size)
-        diagonals = np.einsum("mii->mi", stack)
-        self.agree("diagonals", bank.diagonals(), diagonals, float(sizes.max()))
-        traces = diagonals.sum(axis=1)
-        self.agree("traces", bank.traces(), traces, _largest(traces))
-
-    def check_inner_products(self, bank: Bank) -> None:
-        """<K_l, K_m>, also centred, and those with other matrices."""
-        rng, stack, n = np.random.default_rng(9), self.stack, bank.n_samples
-        norms = np.linalg.norm(stack, axis=(1, 2))
-        H = np.eye(n) - 1.0 / n
-        for how, matrices in (("", stack), (" of centred kernels", H @ stack @ H)):
-            flat = matrices.reshape(len(stack), -1)
-            # Centring leaves little of some kernels, with the rounding of the whole.
-            units = np.maximum(np.linalg.norm(flat, axis=1), 3e-3 * norms)
-            units[units == 0.0] = 1.0  # of a kernel that is 0
-            scale = np.outer(units, units)
-            found = bank.inner_products(centred=bool(how)) / scale
-            self.agree(f"inner_products{how}", found, flat @ flat.T / scale, 1.0)
-        root = rng.standard_normal((n, 3))
-        K = root @ root.T - np.eye(n)
-        expected = np.einsum("mij,ij->m", stack, K)
-        size = float(norms.max() * np.linalg.norm(K))
-        self.agree("inner_products_with", bank.inner_products_with(K), expected, size)
-        y = np.where(rng.uniform(size=n) < 0.5, -1.0, 1.0)
-        expected = np.einsum("mij,i,j->m", stack, y, y)
-        size = float(np.abs(stack).sum((1, 2)).max())
-        self.agree("target_alignments", bank.target_alignments(y), expected, size)
-
-    def check_cross(self, bank: CrossKernels) -> None:
-        """What the kernels are between new samples and those of training."""
-        for d in _weights(len(self.stack)):
-            if self.new is not None and self.cross is not None:
-                expected = np.tensordot(d, self.cross, axes=1)
-                self.agree("cross", bank.cross(d, self.new), expected, _largest(expected))
+def _check_cross(
+    name: str,
+    bank: CrossKernels,
+    twin: CrossKernels,
+    n_kernels: int,
+    new: NDArray[Any] | None,
+    crosses: Array | None,
+    tolerance: float,
+) -> None:
+    """Do so for what kernels are between new samples and those of training."""
+    if new is None or crosses is None:
+        return
+    for d in _weights(n_kernels):
+        expected = twin.cross(d, crosses)
+        agree(f"{name}.cross", bank.cross(d, new), expected, tolerance * _largest(expected), _DENSE)
 
 
 def _check_batches(operator: KernelOperator, name: str, d: Array, new: NDArray[Any]) -> None:
