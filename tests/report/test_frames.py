@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -103,15 +101,3 @@ def test_a_store_says_what_the_csv_of_its_runs_says(
 def test_what_is_not_there_is_said_in_one_sentence(arguments: dict[str, str], said: str) -> None:
     with pytest.raises(InputError, match=rf"^{said}[^\n]*\.$"):
         mklbench.records(**arguments)
-
-
-def test_the_function_is_offered_and_pandas_is_loaded_by_its_use_alone(tmp_path: Path) -> None:
-    assert "records" in dir(mklbench)
-    program = (
-        "import sys, mklbench\n"
-        "from mklbench import records\n"
-        "assert 'pandas' not in sys.modules\n"
-        f"assert records(store={str(tmp_path)!r}).empty\n"
-        "assert 'pandas' in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)

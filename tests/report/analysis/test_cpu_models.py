@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from narrowing import present
-from report_fakes import FakeFinder, found, record, records, table1
+from report_fakes import FakeFinder, found, record, table1
 
 from mklbench.experiments.record import Record
-from mklbench.report.analysis.assemble import Report, TimedOn, assemble, comparable
+from mklbench.report.analysis.assemble import Report, assemble, comparable
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Verdict
 
@@ -76,5 +76,3 @@ class TestTables:
         assert most.timed_on.main == "Test CPU"
         assert most.timed_on.others == [("New CPU",)]
         assert assemble(table1(), FakeFinder()).timed_on.others == []
-        tied = TimedOn.of({OVER: records(1), UNDER: [timed(0, "New CPU")]})
-        assert tied.main == "New CPU"

@@ -11,7 +11,6 @@ from scipy import stats
 from mklbench.report.analysis.significance import (
     detectable_difference,
     detectable_on_a_set,
-    detectable_over_sets,
 )
 
 
@@ -22,16 +21,6 @@ def test_the_detectable_difference_is_found_four_times_of_five(n: int, n_tests: 
     draws = rng.normal(shift, 2.0, (20_000, n))
     found = stats.ttest_1samp(draws, 0.0, axis=1).pvalue < 0.05 / n_tests
     assert found.mean() == pytest.approx(0.8, abs=0.015)  # five standard errors
-
-
-def test_more_sets_and_more_splits_see_smaller_differences() -> None:
-    rng = np.random.default_rng(1)
-    many = rng.normal(0, 1, 60).tolist()
-    assert detectable_over_sets(many) < detectable_over_sets(many[:10])
-    assert detectable_over_sets(many, n_tests=20) > detectable_over_sets(many)
-    # As spread out as the first ones, but more of them.
-    assert detectable_on_a_set(many[:10] * 4, 3 / 7) < detectable_on_a_set(many[:10], 3 / 7)
-    assert detectable_over_sets(many[:1]) == detectable_on_a_set(many[:1], 0.5) == math.inf
 
 
 def test_without_overlap_a_set_is_tested_as_by_a_plain_t_test() -> None:

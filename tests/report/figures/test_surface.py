@@ -37,13 +37,6 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
     return assemble(read_table(path), FakeFinder())
 
 
-def test_is_drawn_from_the_data_alone(report: Report, tmp_path: Path) -> None:
-    first, second = tmp_path / "first.png", tmp_path / "second.png"
-    for path in (first, second):
-        write_figure(report, report.table.figures[0], [path])
-    assert first.read_bytes() == second.read_bytes()
-
-
 def test_shows_the_objective_on_features_from_0_to_1(report: Report) -> None:
     data = Run.from_overrides(["data=twonorm", "data.n_samples=40"]).dataset()
     X = data.X[:, :2]

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 from report_fakes import FakeFinder, found, plain, record, table1
 
 from mklbench.report.analysis.assemble import SlotRecords, assemble
-from mklbench.report.formats import to_csv
 from mklbench.report.layout.entries import Ending
 from mklbench.report.layout.page import lay_out
 
@@ -46,15 +42,3 @@ def test_a_gap_that_is_not_known_is_no_small_one() -> None:
     assert Ending.of([broken]).stopped_gap is None
     said = f"2 of {N_FITS:,} fits ended before their stopping rule was met; the others met it"
     assert said in markdown_of(gmkl=broken)
-
-
-def test_the_csv_says_it_run_by_run() -> None:
-    special = {SONAR_GMKL: with_gaps(1e-3, stopped=0.42, n_stopped=3)}
-    report = assemble(table1(), FakeFinder(special))
-    lines = {
-        (line["row"], line["column"], line["protocol"]): line
-        for line in csv.DictReader(io.StringIO(to_csv(report)))
-    }
-    line = lines[SONAR_GMKL]
-    assert (line["n_stopped"], line["stopped_gap"], line["met_gap"]) == ("3", "0.42", "0.001")
-    assert lines[PIMA_MKL]["n_stopped"] == "0"

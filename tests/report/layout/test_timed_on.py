@@ -8,7 +8,6 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from report_fakes import found, plain, record
@@ -144,23 +143,6 @@ def meaning(page: str) -> dict[str, set[str]]:
         letter: set(models.removesuffix(", each in some splits").split(" and "))
         for letter, models in by_letter.items()
     }
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_of_one_model_nothing_is_marked_whatever_its_name(name: str) -> None:
-    """The page is the same for every name, and has no letter, note or further column."""
-    table = TABLES[name]()
-    pages = []
-    for model in MODELS:
-        made = report(table, dict.fromkeys((s.place for s in table.slots()), [model] * N_SPLITS))
-        page = plain(lay_out(made, {"times": Path("times.png")}))
-        assert not set(page) & set(LETTERS)
-        for word in (NOTE, "only the splits", "CPU models"):
-            assert word not in page
-        assert page.count(model) == 1
-        assert "cpu" not in to_csv(made).partition("\n")[0]
-        pages.append(page.replace(model, "it"))
-    assert len(set(pages)) == 1
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections import Counter
 from typing import Any
@@ -62,19 +61,6 @@ def test_ids_are_unique_and_links_lead_somewhere(page: report_pages.Page) -> Non
     assert set(page.referred) <= set(page.ids)
     outside = [link for link in page.links if not link.startswith("#")]
     assert all(link.startswith("http") for link in outside)
-
-
-def test_every_entry_of_a_ledger_is_there(
-    built: Built, page: report_pages.Page, tables: dict[str, PaperTable]
-) -> None:
-    for name, table in tables.items():
-        for number, entry in enumerate(table.ledger):
-            assert f"{name}-ledger-{number}" in page.ids
-            for text in (entry.point, entry.paper, entry.chosen, entry.why):
-                assert (
-                    html.escape(text).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
-                    in built.html
-                )
 
 
 def test_what_is_told_of_numbers_is_that_of_the_records(
