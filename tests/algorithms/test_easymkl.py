@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from problems import random_problem, random_stack
+from problems import random_stack
 from sklearn.metrics.pairwise import rbf_kernel
 
 from mklbench.algorithms import easymkl
@@ -53,16 +53,6 @@ def test_the_scale_of_a_kernel_does_not_matter() -> None:
     here = easymkl.solve(PrecomputedBank(stack * factors[:, None, None]), y)
     assert_allclose(here.weights * factors, there.weights, rtol=1e-6)
     assert_allclose(here.dual_coef, there.dual_coef, atol=1e-9)
-
-
-def test_overlapping_classes_need_a_ridge() -> None:
-    X, y = random_problem(40, 2)
-    bank = PrecomputedBank((X @ X.T)[None])
-    with pytest.raises(InputError, match="lam=0 asks for kernels that separate the classes"):
-        easymkl.solve(bank, y, 0.0)
-    assert easymkl.solve(bank, y, 0.01).converged
-    with pytest.raises(InputError, match="final_lam=0 asks for"):
-        easymkl.solve(bank, y, 0.1, final_lam=0.0)
 
 
 def test_constant_kernels_tell_nothing_apart() -> None:

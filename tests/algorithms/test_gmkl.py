@@ -42,38 +42,6 @@ COMBINATIONS: dict[str, tuple[KernelBuilder, Callable[[np.ndarray, np.ndarray], 
 @pytest.mark.parametrize("regulariser", REGULARISERS)
 @pytest.mark.parametrize("combination", COMBINATIONS)
 class TestDescent:
-    def test_the_first_step_is_along_the_gradient(self, combination: str, regulariser: str) -> None:
-        """The gradient is that of T(d) by finite differences, T(d) that of a conic solver."""
-        X, y = random_problem(30)
-        build, kernel = COMBINATIONS[combination]
-        start = np.full(4, 0.25)
-
-        def T(d: np.ndarray) -> float:
-            svm = conic_twins.svm(kernel(d, X), y, C)
-            return svm.value + REGULARISERS[regulariser](d, 0.7)
-
-        step = 1e-3
-        numeric = np.array([(T(start + e) - T(start - e)) / (2 * step) for e in step * np.eye(4)])
-        solution = gmkl.solve(
-            build(X),
-            y,
-            C=C,
-            regulariser=regulariser,
-            strength=0.7,
-            random_state=None,
-            max_iter=1,
-            tol=1e-9,
-            svm_tol=1e-7,
-        )
-        moved = solution.weights - start
-        free = solution.weights > 0
-        assert free.any()
-        length = np.linalg.norm(moved[free]) / np.linalg.norm(numeric[free])
-        assert length > 0
-        scale = length * np.abs(numeric).max()
-        assert_allclose(moved[free], -length * numeric[free], atol=0.01 * scale)
-        assert (numeric[~free] > 0).all()
-
     def test_ends_at_a_stationary_point(self, combination: str, regulariser: str) -> None:
         X, y = random_problem(40)
         build, kernel = COMBINATIONS[combination]

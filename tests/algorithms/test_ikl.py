@@ -191,20 +191,6 @@ class TestWorkingSet:
         assert part.objective == pytest.approx(optimum.value, rel=1e-4)
         assert part.upper >= optimum.value * (1 - 1e-9)
 
-    def test_samples_come_back_when_they_are_needed(self) -> None:
-        """The second master has other kernels, at which other samples are support vectors."""
-        rng = np.random.default_rng(0)
-        y = np.repeat([-1.0, 1.0], 100)
-        X = rng.standard_normal((200, 2)) + 1.5 * y[:, None]
-        family = product_gaussians(X, gamma_max=30.0)
-        solver = MasterSolver(mkl.solve_master, Problem.of(y, 10.0))
-        master = FamilyMaster(solver, family)
-        master.solve(Mixture(np.ones(1), np.array([[0.01, 0.01]])), 1e-5)
-        other = np.array([[0.0, 5.0]])
-        found = master.solve(Mixture(np.ones(1), other), 1e-5)
-        optimum = conic_twins.mkl(np.array([family.gram(other[0])]), y, 10.0)
-        assert found.objective == pytest.approx(optimum.value, rel=1e-4)
-
 
 class TestSearch:
     def test_finds_the_best_of_a_fine_grid(self) -> None:

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from problems import random_problem, random_stack
+from problems import random_stack
 
-from mklbench.algorithms import gram, memo
-from mklbench.errors import InputError
+from mklbench.algorithms import memo
 from mklbench.kernels import PrecomputedBank
 
 Array = NDArray[np.float64]
@@ -89,16 +88,3 @@ def test_a_larger_theta_gives_a_less_complex_kernel_and_a_smaller_margin() -> No
     assert complexities[-1] < complexities[0]
     least = min(spectral_ratio(K) for K in stack)
     assert complexities[-1] == pytest.approx(least, rel=1e-6)
-
-
-def test_a_hard_margin_needs_classes_that_are_apart() -> None:
-    X, y = random_problem(60, 2)
-    bank = PrecomputedBank((X @ X.T)[None])
-    with pytest.raises(InputError, match="lam=0 asks for kernels that separate the classes"):
-        memo.solve(bank, y, lam=0.0)
-    assert memo.solve(bank, y).converged
-    stack, labels = small()
-    hard = memo.solve(PrecomputedBank(stack), labels, lam=0.0, theta=0.0, tol=1e-4)
-    margin = gram.solve(PrecomputedBank(stack), labels, lam=0.0, tol=1e-4)
-    K = np.tensordot(margin.weights, stack, axes=1)
-    assert hard.objective >= conic_twins.closest_points(K, labels, 0.0)[0] * (1 - 1e-4)

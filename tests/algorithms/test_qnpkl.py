@@ -8,7 +8,6 @@ import conic_twins
 import numpy as np
 import pytest
 from cases import rest_slow
-from certificates import svm_bounds
 from dense_twins import gradient, product_kernel
 from numpy.testing import assert_allclose, assert_array_equal
 from problems import random_problem
@@ -16,7 +15,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from benchmarks.reference import real_set
 from mklbench.algorithms import qnpkl, svm
-from mklbench.certify import Bounds, kkt_residual
+from mklbench.certify import kkt_residual
 from mklbench.errors import InputError
 from mklbench.kernels import product_gaussians
 from mklbench.optim.problem import Problem
@@ -269,32 +268,3 @@ class TestSection4:
         eigenvalues = np.linalg.eigvalsh(product_hessian(X, gamma, solved_svm(X, y, gamma)))
         assert eigenvalues[0] < -0.05 * eigenvalues[-1]
         assert eigenvalues[-1] > 0.05 * -eigenvalues[0]
-
-    @pytest.mark.parametrize("name", rest_slow(["sonar", "ionosphere"], "sonar"))
-    def test_the_problem_itself_is_not_convex(self, name: str, mirror: Path) -> None:
-        """A midpoint whose J is certified to lie above the mean of the two ends.
-
-        lambda being indefinite does not settle this, for J is a maximum of it over alpha.
-        """
-        X, y = real_set(name)
-        X = MinMaxScaler((-1, 1)).fit_transform(X)
-        M = X.shape[1]
-        family = product_gaussians(X)
-        objective = Objective(family, Problem.of(y, 1.0, svm_tol=1e-6))
-        middle = np.full(M, 1.0 / M)
-        step = 1e-4
-        rows = [
-            (objective(middle + e).gradient - objective(middle - e).gradient) / (2 * step)
-            for e in step * np.eye(M)
-        ]
-        _, vectors = np.linalg.eigh(0.5 * (np.array(rows) + np.array(rows).T))
-        away = vectors[:, 0] * (0.9 / M / np.abs(vectors[:, 0]).max())
-
-        def bounds(gamma: np.ndarray) -> Bounds:
-            point = objective(gamma)
-            trained = point.trained
-            K = product_kernel(gamma, X, X)
-            return svm_bounds(K, y, trained.dual_coef, trained.intercept, 1.0)
-
-        ends = bounds(middle + away).upper, bounds(middle - away).upper
-        assert bounds(middle).lower > 0.5 * sum(ends)

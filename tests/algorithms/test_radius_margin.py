@@ -8,7 +8,6 @@ import conic_twins
 import cvxpy as cp
 import numpy as np
 import pytest
-from cases import rest_slow
 from conic_twins import root
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
@@ -145,19 +144,6 @@ def test_equal_samples_leave_no_gap_of_radius_margin() -> None:
     assert solution.n_iter <= 300
     assert solution.objective * (1 - solution.gap) <= optimum * (1 + 1e-5)
     assert optimum <= solution.objective * (1 + 1e-4)
-
-
-@pytest.mark.parametrize("seed", rest_slow([0, 4, 30], 4))
-def test_equal_samples_leave_no_gap_of_gram(seed: int) -> None:
-    """25 evaluations by L-BFGS alone leave gaps of 2 to 8 %."""
-    stack, y = categories(seed)
-    bank = PrecomputedBank(stack)
-    solution = gram.solve(bank, y, max_iter=25)
-    assert solution.converged
-    assert solution.n_iter <= 25
-    closer = gram.solve(bank, y, tol=1e-6, max_iter=200)
-    assert closer.objective <= solution.objective * (1 + 1e-9)
-    assert solution.objective * (1 - solution.gap) <= closer.objective
 
 
 @BOTH

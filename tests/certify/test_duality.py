@@ -16,7 +16,7 @@ from problems import random_stack
 
 from mklbench import certify
 from mklbench.certify import Bounds, Hinge, PrimalDualPoint
-from mklbench.kernels import PrecomputedBank, ProductGaussians
+from mklbench.kernels import PrecomputedBank
 from mklbench.kernels.groups import Groups
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.mixed_norm import MixedNorm
@@ -123,21 +123,6 @@ def test_a_function_that_separates_is_rescaled() -> None:
     margins = [0.5, 2.0]
     assert upper_bound(margins, 1e9) == pytest.approx(4.0 / 0.5**2)
     assert upper_bound(margins, 1e-3) == pytest.approx(4.0 + 0.5e-3)
-
-
-def test_a_point_in_a_family_is_that_on_the_bank_of_its_members_and_rivals() -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(20, 3)), np.resize([1.0, -1.0], 20)
-    thetas, rivals = rng.uniform(size=(3, 3)), rng.uniform(size=(2, 3))
-    dual_coef = y * rng.uniform(size=20) * (rng.uniform(size=20) < 0.7)
-    machine = KernelMachine(rng.uniform(size=3), dual_coef, 0.4)
-    family, loss = ProductGaussians(X), Hinge(y, 1.0)
-    here = PrimalDualPoint.in_family(family, loss, machine, thetas, rivals)
-    members = PrecomputedBank([family.gram(theta) for theta in (*thetas, *rivals)])
-    padded = replace(machine, weights=np.append(machine.weights, [0.0, 0.0]))
-    there = PrimalDualPoint.on_bank(members, loss, padded)
-    for name in ("weights", "forms", "outputs", "dual_coef", "intercept"):
-        assert_allclose(getattr(here, name), getattr(there, name), rtol=1e-10, err_msg=name)
 
 
 def test_relative_gap_of_a_problem_whose_value_is_zero() -> None:

@@ -34,15 +34,6 @@ def test_many_kernels_are_priced_in_one_pass_as_one_by_one(build: partial[Family
     np.testing.assert_allclose(found, exact, rtol=0, atol=1e-5 * np.abs(a).sum() ** 2)
 
 
-def test_samples_far_out_are_priced_by_differences() -> None:
-    X, y = random_problem(40)
-    X[0] *= 1e8
-    family = products(X)
-    thetas = family.scales()
-    exact = [y @ family.gram(theta) @ y for theta in thetas]
-    np.testing.assert_allclose(family.single_precision().values(thetas, y), exact, rtol=1e-5)
-
-
 class TestSearch:
     @pytest.mark.parametrize("ascents", [1, 3, 10])
     @pytest.mark.parametrize("n_known", [1, 30])
@@ -181,14 +172,3 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
 
     monkeypatch.setattr(IndependentSearch, "_ascended", noting)
     return noted
-
-
-@pytest.mark.parametrize(("values", "expected"), [(2, 40), (3, 2)], ids=["two", "three"])
-def test_a_look_is_a_whole_search_where_ascents_are_quick(
-    values: int, expected: int, begun: list[np.ndarray]
-) -> None:
-    rng = np.random.default_rng(0)
-    family = product_gaussians(rng.integers(values, size=(30, 3)).astype(float), gamma_max=30.0)
-    known = Mixture(np.ones(1), family.scales()[:1])
-    IndependentSearch(family, 40).run_round(rng.standard_normal(30), known)
-    assert len(begun) == expected
