@@ -9,8 +9,6 @@ May import `penalties`, `kernels` and `solution`; it is imported by `optim`, `al
 `one_class`.
 """
 
-from __future__ import annotations
-
 from mklbench.certify.duality import Bounds, PrimalDualPoint, bounds
 from mklbench.certify.losses import Hinge, Logistic, Loss, OneClass, Squares, Tube, hinge_loss
 from mklbench.certify.weights import (

@@ -10,15 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
-from mklbench.displays.shared import (
-    LINE,
-    chosen_kernels,
-    fitted_model,
-    n_lines,
-    panels_or_new,
-    taken_apart,
-    wrapped,
-)
+from mklbench.displays import shared
 from mklbench.kernels.gram_matrices import PackedTriangles, centre
 
 if TYPE_CHECKING:
@@ -99,13 +91,13 @@ class AlignmentDisplay:
         InputError
             If the estimator has no kernels, a kernel is not known, or an argument is out of range.
         """
-        model = fitted_model(estimator)
+        model = shared.fitted_model(estimator)
         targets = column_or_1d(y)
         by_class = hasattr(model, "classes_") or targets.dtype.kind not in "iuf"
         samples: Any = X
-        for step in taken_apart(estimator)[0]:
+        for step in shared.taken_apart(estimator)[0]:
             samples = step.transform(samples)
-        chosen = chosen_kernels(model, samples, y, kernels, top_k)
+        chosen = shared.chosen_kernels(model, samples, y, kernels, top_k)
         target = _target(targets, by_class)
         grams = [*chosen.values(), lambda: target]
         return cls([*chosen, "target"], _alignments(grams, len(target))).plot(ax=ax)
@@ -125,13 +117,13 @@ class AlignmentDisplay:
         """
         n = len(self.names)
         side = min(max(0.36 * n, 2.4), 16.0)
-        (self.ax_,) = panels_or_new(ax, 1, side + 4.2, side + 0.9)
+        (self.ax_,) = shared.panels_or_new(ax, 1, side + 4.2, side + 0.9)
         self.figure_ = self.ax_.get_figure()
         lowest = min(0.0, float(self.alignments.min()))
         image = self.ax_.imshow(self.alignments, vmin=lowest, vmax=1.0, aspect="auto")
         self.figure_.colorbar(image, ax=self.ax_, label="centred alignment")
-        names = [wrapped(f"{name}  {m + 1}") for m, name in enumerate(self.names)]
-        step = math.ceil(n * n_lines(names) * LINE / side)
+        names = [shared.wrapped(f"{name}  {m + 1}") for m, name in enumerate(self.names)]
+        step = math.ceil(n * shared.n_lines(names) * shared.LINE / side)
         told = range(0, n, step)  # names by the side have a number, which stands below
         self.ax_.set_yticks(told, [names[m] for m in told])
         self.ax_.set_xticks(told, [str(m + 1) for m in told], rotation=90 if n > 20 else 0)

@@ -6,8 +6,6 @@ epsilon-SVR and the one-class SVM; `options` says which options LIBSVM can do.
 May import `errors` and `validation`; it is imported by `optim`, `algorithms` and `one_class`.
 """
 
-from __future__ import annotations
-
 from mklbench.libsvm.binding import Machine, SVMSolution
 from mklbench.libsvm.problems import SVM, SVR, OneClassSVM
 
