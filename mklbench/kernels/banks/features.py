@@ -23,7 +23,7 @@ from scipy.linalg import blas, qr
 from mklbench.kernels.banks.dense import DenseBank
 from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.kernels.contract import NUMBER, Memory
-from mklbench.kernels.functions import Gaussian, KernelFunction, Linear, check_values, matrices
+from mklbench.kernels.functions import KernelFunction, Linear, check_values, matrices
 from mklbench.kernels.gram_matrices import write_rows
 from mklbench.kernels.naming import column_names, function_names, named
 from mklbench.kernels.row_factors import (
@@ -170,9 +170,8 @@ class FeatureBank(GroupedBank):
         check_not_empty("functions", functions)
         samples = check_training_features("X", X)
         super().__init__(samples, functions, [(j,) for j in range(samples.shape[1])])
-        if not all(isinstance(function, Gaussian) for function in self._functions):
-            for j in range(samples.shape[1]):
-                check_values(self._functions, samples[:, [j]], j)
+        for j in range(samples.shape[1]):
+            check_values(self._functions, samples[:, [j]], j)
 
     def memory(self, n: int) -> Memory:
         d, k, rank = self._X.shape[1], len(self._functions), min(n, _RANK)
@@ -209,10 +208,6 @@ class FeatureBank(GroupedBank):
             j, k = divmod(m, len(self._functions))
             np.dot(cores[j][k] @ (each[j] @ vector), each[j], out=row)
         return rows
-
-    def traces(self) -> Array:
-        columns = self._X.T[:, :, None]
-        return np.array([f.diagonal(column).sum() for column in columns for f in self._functions])
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         samples = self._X if Z is None else check_features("Z", Z, self._X.shape[1])
@@ -307,9 +302,6 @@ class LinearBank(Bank):
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
         columns = self._columns[self._check_kernels(kernels)]
         return columns * (columns @ self._check_coefficients(a))[:, None]
-
-    def traces(self) -> Array:
-        return np.einsum("mi,mi->m", self._columns, self._columns)
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
         return np.square(self._columns if Z is None else self._new(Z).T)

@@ -64,14 +64,10 @@ class _Entry:
         if len(given) not in (3, 4) or not isinstance(given[0], str):
             raise InputError(f"kernel has the entry {given!r}: give a kernel, or {_FORMS}.")
         name, kernel, columns, *transformer = given
-        try:
-            builder = builder_from(kernel)
-        except InputError as error:
-            raise InputError(f"view {name!r}: {error}") from error
         passing = not transformer or (
             isinstance(transformer[0], str) and transformer[0] == "passthrough"
         )
-        return cls(name, builder, columns, None if passing else transformer[0])
+        return cls(name, builder_from(kernel), columns, None if passing else transformer[0])
 
     @property
     def declared(self) -> Builder:
