@@ -153,12 +153,6 @@ def test_every_form_of_a_kernel_makes_an_operator(kernel: Any) -> None:
     check_operator(KernelList([("some", kernel, [0, 2]), Gaussian(0.5)]))
 
 
-def test_a_kernel_without_columns_looks_at_all() -> None:
-    bank = KernelList([rbf_kernel, Gaussian(0.5)])(FRAME)
-    assert_allclose(bank.cross([1, 0], NEW), rbf_kernel(NEW, FRAME), atol=1e-12)
-    assert bank.kernel_names(COLUMNS)[0] == "rbf_kernel on all columns"
-
-
 def test_kernels_are_named_after_their_views() -> None:
     kernel = [
         ("when", partial(rbf_kernel, gamma=0.1), ["time on site", "age"]),
@@ -298,11 +292,6 @@ class TestViews:
             part = views[rows]
             assert_array_equal(part.parts[0], self.A.to_numpy()[rows])
             assert_array_equal(part.parts[1].toarray(), self.B.toarray()[rows])
-
-    def test_a_view_that_is_missing_is_refused(self) -> None:
-        bank = KernelList([Gaussian(0.5)])([self.A, self.B])
-        with pytest.raises(InputError, match="X has 1 views, but the training samples have 2"):
-            bank.cross([1, 1], [self.A])
 
 
 class TestRowNumbers:
