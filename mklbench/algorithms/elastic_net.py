@@ -127,7 +127,7 @@ def solve(
     if method == "libsvm" or mix == 1.0:
         return in_turn(start, max_iter, patient=True)
     found = None
-    if joint_method.narrow_factors(bank) is None:
+    if joint_method.narrow_factors(bank, tol) is None:
         found = in_turn(start, min(max_iter, _CHANGES), patient=False)
     if found is None or not found.converged:
         found = _jointly(objective, penalty, history, found, tol)

@@ -75,7 +75,7 @@ def factors_for(kernels: KernelOperator, method: str, tol: float) -> RowFactors 
         return None
     if factors is None:
         return None
-    pays = joint_search.pays(kernels.n_samples, joint_search.first_rank(factors), tol)
+    pays = joint_search.pays(kernels.n_samples, joint_search.first_rank(factors, tol), tol)
     return factors if pays else None
 
 
@@ -177,7 +177,7 @@ def searches(
     loss = dual.loss(0.0)
     if not isinstance(loss, Hinge | Tube):
         return
-    narrow = narrow_factors(bank)
+    narrow = narrow_factors(bank, tol)
     if narrow is not None:
         weights, a = _solved(narrow, weight_set(bank.n_kernels), loss, tol)
         yield weights, a, bank.quadratic_forms(a)
@@ -200,13 +200,15 @@ def searches(
         kernels = joined
 
 
-def narrow_factors(bank: Bank) -> RowFactors | None:
+def narrow_factors(bank: Bank, tol: float) -> RowFactors | None:
     """Return exact factors of the kernels if they have few columns, and with them the joint method.
 
     Parameters
     ----------
     bank : Bank
         M kernels on n training samples.
+    tol : float
+        The gap asked for.
     """
     if bank.n_kernels > _FEW_KERNELS * bank.n_samples:
         return None
@@ -214,7 +216,7 @@ def narrow_factors(bank: Bank) -> RowFactors | None:
         factors = bank.row_factors()
     except InputError:  # too rough
         return None
-    if factors is None or joint_search.first_rank(factors) > _FEW_COLUMNS * bank.n_samples:
+    if factors is None or joint_search.first_rank(factors, tol) > _FEW_COLUMNS * bank.n_samples:
         return None
     return factors
 

@@ -34,8 +34,9 @@ from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
 
-# The shares of the traces that factors leave out, from one to the next where they are too coarse.
-_DROPPED = (1e-5, 1e-11, 1e-14)
+# The shares of the traces that factors leave out: the first in units of the gap asked for, so that
+# they mostly do, and what comes next where they are too coarse.
+_DROPPED, _FINER = 1e-3, (1e-11, 1e-14)
 # Too coarse for a kernel are those that leave out more of its form than this times the gap asked
 # for, in units of the largest form. After so many rounds they are the finest of all kernels.
 _LACKING, _ROUNDS = 0.3, 4
@@ -96,15 +97,21 @@ def bytes_needed(n: int, rank: int, n_terms: int = 1) -> float:
     return NUMBER * (_VECTORS * n_terms * n + 12.0 * rank**2) + kept
 
 
-def first_rank(factors: RowFactors) -> int:
+def first_rank(factors: RowFactors, tol: float) -> int:
     """Return how many columns the first factors of a search have.
 
     Parameters
     ----------
     factors : RowFactors
         Of the kernels, without loss.
+    tol : float
+        The gap asked for.
     """
-    return factors.reduced(_DROPPED[0]).rank
+    return factors.reduced(_dropped(tol)[0]).rank
+
+
+def _dropped(tol: float) -> tuple[float, ...]:
+    return max(_DROPPED * tol, _FINER[0]), *_FINER
 
 
 @dataclass(frozen=True)
@@ -184,9 +191,10 @@ def solve(
     """
     history, terms = iterations.begin(), terms_of(loss)
     best: CertifiedPoint | None = None
+    dropped = _dropped(tol)
     levels, anew = np.zeros(len(factors.parts), dtype=int), False
     for attempt in itertools.count(1):
-        coarse = factors.reduced([_DROPPED[level] for level in levels])
+        coarse = factors.reduced([dropped[level] for level in levels])
         double = best is not None or tol < _SINGLE or coarse.largest_entry() > _LARGEST
         dtype = np.float64 if double else np.float32
         with threads(FactorProblem(coarse, factors, terms, dtype)) as engine:
@@ -198,7 +206,7 @@ def solve(
                 at = best.x, best.expansion, best.intercept
                 path = CentralPath.resume(coarse, engine, weight_set, *at, mu)
             early = _EARLY if best is None or anew else _LATER
-            finest = bool((levels == len(_DROPPED) - 1).all())
+            finest = bool((levels == len(_FINER)).all())
             found = _followed(path, factors, loss, tol, early, max_iter, history, finest)
         if found is None:
             break
@@ -229,8 +237,8 @@ def solve(
 
 
 def _finer(levels: NDArray[np.intp], attempt: int, lost: Array, tol: float) -> NDArray[np.intp]:
-    """Return how fine the factors of each part are to be next, as places in `_DROPPED`."""
-    last = len(_DROPPED) - 1
+    """Return how fine the factors of each part are to be next, as places in `_dropped`."""
+    last = len(_FINER)
     if attempt >= _ROUNDS:
         return np.full_like(levels, last)
     lacking = (lost > _LACKING * tol) & (levels < last)

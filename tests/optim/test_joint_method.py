@@ -39,7 +39,7 @@ def test_begins_with_some_kernels_and_ends_with_all_that_count() -> None:
 def test_takes_exact_factors_with_few_columns() -> None:
     X, y = random_problem(400)
     bank, tol = feature_gaussians(X[:, :2]), 1e-5
-    assert joint_method.narrow_factors(bank) is not None
+    assert joint_method.narrow_factors(bank, 1e-4) is not None
     svm = InnerSVM(bank, SVM(y, 100.0), svm_dual.of_classes(y, np.full(len(y), 100.0)))
     found = list(joint_method.candidates(bank, svm, np.array([0]), tol))
     assert len(found) == 2
@@ -50,9 +50,9 @@ def test_takes_exact_factors_with_few_columns() -> None:
 
 def test_factors_with_many_columns_or_of_many_kernels_are_not_narrow() -> None:
     X, _ = random_problem(60)
-    assert joint_method.narrow_factors(feature_gaussians(X)) is None
-    assert joint_method.narrow_factors(linear_features(np.tile(X, 6))) is None
-    assert joint_method.narrow_factors(PrecomputedBank(random_stack(n=20)[0])) is None
+    assert joint_method.narrow_factors(feature_gaussians(X), 1e-4) is None
+    assert joint_method.narrow_factors(linear_features(np.tile(X, 6)), 1e-4) is None
+    assert joint_method.narrow_factors(PrecomputedBank(random_stack(n=20)[0]), 1e-4) is None
 
 
 def test_nothing_of_one_class_nor_without_room(monkeypatch: pytest.MonkeyPatch) -> None:

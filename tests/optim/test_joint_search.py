@@ -249,12 +249,13 @@ def test_factors_are_made_finer_of_the_kernels_that_lack(monkeypatch: pytest.Mon
     X, y = problem(400, 4, seed=20)
     X[:, 0] = X[:, 0] > 0
     bank = feature_gaussians(X)
-    monkeypatch.setattr(joint_search, "_DROPPED", (1e-2, 1e-11))
+    monkeypatch.setattr(joint_search, "_DROPPED", 1e-2 / TOL)
+    monkeypatch.setattr(joint_search, "_FINER", (1e-11,))
     asked = shares_asked_for(monkeypatch)
     found = joint(bank, y, 10.0)
     assert found.converged
-    assert asked[0] == [1e-2] * 4
-    assert asked[1][0] == 1e-2
+    assert asked[0] == pytest.approx([1e-2] * 4)
+    assert asked[1][0] == asked[0][0]
     assert 1e-11 in asked[1]
     exact = mkl.solve(bank, y, 10.0, tol=TOL, method="libsvm")
     assert found.objective == pytest.approx(exact.objective, rel=2.0 * TOL)
@@ -269,7 +270,7 @@ def test_in_the_end_factors_are_the_finest_of_all_kernels(monkeypatch: pytest.Mo
     found = joint(feature_gaussians(X), y, 10.0, tol=1e-15)
     assert not found.converged
     assert found.gap < 1e-6
-    assert asked[-2:] == [[joint_search._DROPPED[-1]] * 3] * 2
+    assert asked[-2:] == [[joint_search._FINER[-1]] * 3] * 2
     assert len(asked) <= joint_search._ROUNDS + 3
 
 
