@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from mklbench.commands import grammar
-from mklbench.errors import InputError
+from mklbench.errors import InputError, reason
 
 INPUT_ERROR, FAILED = 2, 1
 
@@ -68,8 +68,7 @@ def _main(arguments: list[str]) -> int:
         return FAILED
     except OSError as error:  # of the system that we run on, such as a full disk
         name = f"{error.filename}: " if error.filename is not None else _output(error)
-        reason = (error.strerror or str(error) or type(error).__name__).lower()
-        return _refuse(InputError(f"{name}{reason}."))
+        return _refuse(InputError(f"{name}{reason(error)}."))
     return status
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -85,6 +86,20 @@ def first_line(error: object) -> str:
         The exception, or what is printed of it.
     """
     return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+
+
+def reason(error: OSError) -> str:
+    """Return what the system says of an error, in lower case and without file names."""
+    return (error.strerror or str(error) or type(error).__name__).lower()
+
+
+@contextlib.contextmanager
+def refused(what: str, kind: type[InputError] = InputError) -> Iterator[None]:
+    """Make of what the system says, such as that a disk is full, the error `what` of a `kind`."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what}: {reason(error)}.") from error
 
 
 @cache

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mklbench import __version__
-from mklbench.errors import InputError, first_line
+from mklbench.errors import InputError, first_line, reason
 
 # Of the types in a file of skops, these need no word of the user.
 _TRUSTED = ("mklbench.", "sklearn.", "functools.partial")
@@ -89,8 +89,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
     except InputError:
         raise
     except OSError as error:
-        why = (error.strerror or type(error).__name__).lower()
-        raise InputError(f"{path} cannot be read: {why}.") from error
+        raise InputError(f"{path} cannot be read: {reason(error)}.") from error
     except OtherVersionWarning as error:
         raise InputError(f"{path} cannot be used: {str(error).rstrip('.')}.") from error
     except Exception as error:  # whatever the bytes that are left make of it

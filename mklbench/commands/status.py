@@ -17,7 +17,7 @@ from mklbench.experiments.execution.lock import Owner, holder
 from mklbench.experiments.record import Record
 from mklbench.experiments.rows import choices_of, differences
 from mklbench.experiments.run import Run
-from mklbench.experiments.store import Store, asked_splits, cannot_be_written, described
+from mklbench.experiments.store import Store, asked_splits, described
 
 
 def status(store: Store) -> str:
@@ -175,12 +175,10 @@ def _forgotten(directory: Path, store: Store, splits: Sequence[int]) -> str:
     patterns = [f"split-{split:03d}.json" for split in splits]
     patterns = patterns or ["split-*.json", "selection-*.json", "cell.json", "*.lock"]
     paths = [path for pattern in patterns for path in sorted(directory.glob(pattern))]
-    try:
+    with store.writing():
         for path in paths:
             path.unlink(missing_ok=True)
             path.with_suffix(".lock").unlink(missing_ok=True)
-    except OSError as error:
-        raise cannot_be_written(store, error) from error
     store.remove_description(directory)
     counts = Counter(path.name.partition("-")[0] for path in paths if path.suffix == ".json")
     parts = [f"{n} {kind}{'s' * (n > 1)}" for kind, n in counts.items() if kind != "cell.json"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -116,6 +116,11 @@ class Dataset:
         return dict(zip(self.classes, counts.tolist(), strict=True))
 
 
+def text_digest(*texts: str) -> str:
+    """Digest of texts, which have a space between them."""
+    return f"sha256:{hashlib.sha256(' '.join(texts).encode()).hexdigest()}"
+
+
 def content_digest(X: NDArray[np.float64], y: NDArray[np.int64] | NDArray[np.float64]) -> str:
     """Digest of the numbers of a data set, whatever file they were in.
 
@@ -139,10 +144,10 @@ def content_digest(X: NDArray[np.float64], y: NDArray[np.int64] | NDArray[np.flo
     return f"sha256:{digest.hexdigest()}"
 
 
-def splits_digest(splits: Sequence[Split]) -> str:
-    """Digest of splits: of the sizes and the rows of both parts of each, in their order."""
+def splits_digest(splits: Iterable[Sequence[NDArray[np.int64]]]) -> str:
+    """Digest of splits: of the sizes and the rows of all parts of each, in their order."""
     digest = hashlib.sha256()
-    for train, test in splits:
-        digest.update(f"{len(train)} {len(test)}\n".encode())
-        digest.update(np.concatenate([train, test]).astype("<i8").tobytes())
+    for parts in splits:
+        digest.update(" ".join(str(len(part)) for part in parts).encode() + b"\n")
+        digest.update(np.concatenate(parts).astype("<i8").tobytes())
     return f"sha256:{digest.hexdigest()}"

@@ -198,5 +198,10 @@ def generate(
             f"{list(options)}."
         )
     text = " ".join([f"{name} {seed}", *(f"{key}={options[key]}" for key in sorted(options))])
-    mixed = int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
-    return GENERATORS[name](n_samples, np.random.Generator(np.random.PCG64(mixed)), **options)
+    return GENERATORS[name](n_samples, generator_of(text), **options)
+
+
+def generator_of(text: str) -> np.random.Generator:
+    """Return the random numbers that belong to a text, on every machine."""
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
+    return np.random.Generator(np.random.PCG64(seed))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mklbench.data import preprocessing, sources
 from mklbench.data.arrays import parse_mat, parse_npy, parse_npz, parse_svmlight
-from mklbench.data.dataset import Dataset, View, content_digest, splits_digest
+from mklbench.data.dataset import Dataset, View, content_digest, splits_digest, text_digest
 from mklbench.data.files import keep_or_warn, unpack
 from mklbench.data.generate import generate
 from mklbench.data.images import described, parse_images
@@ -318,9 +318,9 @@ def from_bytes(
     groups = None
     if table.groups is not None:
         groups = np.unique(table.groups, return_inverse=True)[1].astype(np.int64)
-        digest = _extended(digest, "groups", *map(str, groups))
+        digest = text_digest(digest, "groups", *map(str, groups))
     if layout.impute is not None and np.isnan(table.X).any():
-        digest = _extended(digest, "impute", layout.impute)
+        digest = text_digest(digest, "impute", layout.impute)
     feature_names = config.feature_names or table.feature_names
     if len(feature_names) != table.X.shape[1]:
         raise DataError(
@@ -463,11 +463,6 @@ def _understood(dataset: Dataset, table: Table) -> tuple[str, str, str]:
         f"features  {'; '.join(features)}",
         f"rows      {rows}",
     )
-
-
-def _extended(digest: str, *more: str) -> str:
-    """Return the digest of a content with what else decides what is learned from it."""
-    return f"sha256:{hashlib.sha256(' '.join((digest, *more)).encode()).hexdigest()}"
 
 
 def _verify(dataset: Dataset, expected: Expected, place: str) -> None:

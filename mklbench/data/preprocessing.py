@@ -5,7 +5,6 @@ A choice keeps the digest: it stands for the rows and labels, from which the spl
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mklbench.data.dataset import Dataset, View
+from mklbench.data.generate import generator_of
 from mklbench.errors import InputError, unknown
 
 ScalingName = Literal["none", "standard", "sample", "minmax", "unit"]
@@ -195,7 +195,7 @@ def with_noise_features(dataset: Dataset, n_noise_features: int) -> Dataset:
     """
     if n_noise_features == 0:
         return dataset
-    generator = _generator_of(dataset, "noise features")
+    generator = generator_of(f"noise features {dataset.digest}")
     names = tuple(f"noise{i}" for i in range(1, n_noise_features + 1))
     noise: NDArray[np.float64] = generator.standard_normal((n_noise_features, len(dataset.y))).T
     return replace(
@@ -205,12 +205,6 @@ def with_noise_features(dataset: Dataset, n_noise_features: int) -> Dataset:
         notes=(*dataset.notes, f"{n_noise_features} noise features N(0, 1) appended"),
         n_noise_features=n_noise_features,
     )
-
-
-def _generator_of(dataset: Dataset, what: str) -> np.random.Generator:
-    """Return the random numbers that belong to the digest of a data set, for one purpose."""
-    seed = hashlib.sha256(f"{what} {dataset.digest}".encode()).digest()
-    return np.random.Generator(np.random.PCG64(int.from_bytes(seed, "big")))
 
 
 # A view, and how much noise its copy has.
@@ -241,7 +235,7 @@ def with_more_views(dataset: Dataset, kinds: Sequence[str]) -> Dataset:
         name, amount = _VIEW.fullmatch(kind).groups()  # type: ignore[union-attr]
         if kind != "noise" and name not in known:
             raise unknown("data.more_views", kind, ["noise", *known])
-        generator = _generator_of(dataset, f"view {number}")
+        generator = generator_of(f"view {number} {dataset.digest}")
         source = known.get(name, View(name, 0, width, "seuclidean"))
         if kind == "noise":
             block = generator.standard_normal((len(X), width))

@@ -13,7 +13,6 @@ alone, so that recorded results are found without any data.
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import logging
 import os
@@ -23,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 from urllib.parse import quote
 
-from mklbench.data.dataset import Dataset
+from mklbench.data.dataset import Dataset, text_digest
 from mklbench.data.files import (
     MIRROR_VARIABLE,
     AbsentError,
@@ -221,7 +220,7 @@ def registered_digest(config: Mapping[str, Any]) -> str | None:
         Of a data set, as a plain dict.
     """
     if config.get("edition") == "official":
-        return _official_digest(config["official"]["sha256"], config["official"]["struct"])
+        return text_digest(config["official"]["sha256"], config["official"]["struct"])
     expected = config.get("expected") or {}
     return expected.get("digest")
 
@@ -255,14 +254,10 @@ def in_edition(config: FileConfig, edition: Edition) -> FileConfig:
         expected=config.expected
         and replace(
             config.expected,
-            digest=_official_digest(official.sha256, official.struct),
+            digest=text_digest(official.sha256, official.struct),
             splits_digest=None,
         ),
     )
-
-
-def _official_digest(sha256: str, struct: str) -> str:
-    return f"sha256:{hashlib.sha256(f'{sha256} {struct}'.encode()).hexdigest()}"
 
 
 def _embedded_path(location: str) -> str:

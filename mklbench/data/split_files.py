@@ -9,7 +9,6 @@ fold, or an array called so, is the fold in which the row is tested on; below 0 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import json
 import re
@@ -21,6 +20,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mklbench.data.arrays import read_mat, read_npz
+from mklbench.data.dataset import splits_digest
 from mklbench.data.files import read_file, unpack
 from mklbench.data.numbers import is_number
 from mklbench.data.schema import Layout
@@ -89,12 +89,7 @@ class FixedSplits:
     @property
     def digest(self) -> str:
         """Digest of the sizes and rows of all parts, whatever the format of the file."""
-        digest = hashlib.sha256()
-        for split in self.splits:
-            parts = (split.train, split.validation, split.test)
-            digest.update(" ".join(str(len(part)) for part in parts).encode() + b"\n")
-            digest.update(np.concatenate(parts).astype("<i8").tobytes())
-        return f"sha256:{digest.hexdigest()}"
+        return splits_digest((one.train, one.validation, one.test) for one in self.splits)
 
     def checked(self, index: int, y: Rows, classes: Sequence[str]) -> FixedSplit:
         """Return a split that fits a data set.

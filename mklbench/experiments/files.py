@@ -8,19 +8,18 @@ found.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import hashlib
 import json
 import stat
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from mklbench.errors import InputError
+from mklbench.errors import InputError, reason, refused
 
 SCHEMA = 2
 
@@ -108,7 +107,7 @@ def read_regular(path: Path) -> bytes:
 def check_writable_file(option: str, path: Path | str) -> None:
     """Raise InputError unless a file can be created or replaced at `path`; change nothing."""
     target = Path(path)
-    with _refused(option, path):
+    with refused(f"{option}={path} cannot be written"):
         if target.exists() and not target.is_file():
             raise InputError(f"{option}={path} is no regular file: give the name of a file.")
         _probe(target.parent)
@@ -119,7 +118,7 @@ def check_directory(option: str, path: Path | str, *, writable: bool = False) ->
 
     If it is to be `writable`, unless files can be made below it as well.
     """
-    with _refused(option, path):
+    with refused(f"{option}={path} cannot be written"):
         existing = Path(path).absolute()
         while not existing.exists():
             existing = existing.parent
@@ -129,20 +128,6 @@ def check_directory(option: str, path: Path | str, *, writable: bool = False) ->
             _probe(existing)
 
 
-@contextlib.contextmanager
-def _refused(option: str, path: Path | str) -> Iterator[None]:
-    """Turn what the system says of a name, such as that it is too long, into an InputError."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(f"{option}={path} cannot be written: {reason(error)}.") from error
-
-
 def _probe(directory: Path) -> None:
     with tempfile.TemporaryFile(dir=directory, buffering=0) as probe:
         probe.write(b"\n")  # an empty file may find room where no other does
-
-
-def reason(error: OSError) -> str:
-    """Return what the system says of an error, in lower case and without file names."""
-    return (error.strerror or type(error).__name__).lower()

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from mklbench.data.files import unpack
-from mklbench.errors import InputError
+from mklbench.errors import refused
 from mklbench.experiments.files import (
     DamagedError,
     read_regular,
-    reason,
     verified,
     warn_damaged,
     with_checksum,
@@ -186,10 +185,8 @@ def export_records(runs: Iterable[Run], source: RecordSource, path: Path | str) 
     records = [record for run in runs for record in source.read(run).records]
     lines = "".join(with_checksum(record.to_json()) for record in records)
     is_packed = Path(path).suffix == ".xz"
-    try:
+    with refused(f"The records cannot be written to {path}"):
         write_atomically(path, lzma.compress(lines.encode()) if is_packed else lines)
-    except OSError as error:
-        raise InputError(f"The records cannot be written to {path}: {reason(error)}.") from error
     return len(records)
 
 
@@ -224,12 +221,10 @@ def read_records(path: Path | str) -> list[Record]:
     InputError
         If the file cannot be read.
     """
-    try:
+    with refused(f"The records in {path} cannot be read"):
         data = read_regular(Path(path))
         is_checked = _is_listed(Path(path), data)
         lines = unpack(data, str(path)).split(b"\n")
-    except OSError as error:
-        raise InputError(f"The records in {path} cannot be read: {reason(error)}.") from error
     records, damaged = [], []
     for number, line in enumerate(lines, start=1):
         if not line.strip():

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mklbench.errors import InputError
+from mklbench.errors import InputError, refused
 from mklbench.experiments import files
 from mklbench.experiments.files import DamagedError, read_verified, warn_damaged, with_checksum
 from mklbench.experiments.record import Record, Selection
@@ -29,11 +29,6 @@ _Read = TypeVar("_Read")
 
 class StoreError(InputError):
     """A store that cannot be written."""
-
-
-def cannot_be_written(store: Store, error: OSError) -> StoreError:
-    """Build the error for a store that the system does not let us write."""
-    return StoreError(f"results_dir={store.path} cannot be written: {files.reason(error)}.")
 
 
 class Store(RecordSource):
@@ -157,12 +152,14 @@ class Store(RecordSource):
             # A sweep has thousands, and what is lost is written again.
             self._write(directory / "cell.json", content, durable=False)
 
+    def writing(self) -> contextlib.AbstractContextManager[None]:
+        """Raise StoreError within, where the system does not let us write the store."""
+        return refused(f"results_dir={self.path} cannot be written", StoreError)
+
     def _write(self, path: Path, content: dict[str, Any], durable: bool = True) -> None:
-        try:
+        with self.writing():
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, with_checksum(content), durable=durable)
-        except OSError as error:
-            raise cannot_be_written(self, error) from error
 
     def remove_description(self, directory: Path) -> None:
         """Delete what says of a run that it is to be run, if there is nothing else of it."""

@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mklbench.errors import InputError
-from mklbench.experiments import files
+from mklbench.errors import refused
 from mklbench.resources import write_atomically
 
 if TYPE_CHECKING:
@@ -109,8 +108,6 @@ def write_result(path: Path, content: bytes) -> None:
     InputError
         If the directory cannot be made or written to.
     """
-    try:
+    with refused(f"{path} cannot be written"):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {files.reason(error)}.") from error

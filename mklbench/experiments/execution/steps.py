@@ -20,7 +20,7 @@ from mklbench.experiments.execution.lock import Locks
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Ended, Record
 from mklbench.experiments.run import Run
-from mklbench.experiments.store import Store, cannot_be_written
+from mklbench.experiments.store import Store
 from mklbench.resources import remove_unfinished
 
 # Seconds after which it is looked again whether a step that another runner has in hand has ended.
@@ -210,10 +210,8 @@ class Pending:
         return None
 
     def _lock(self, step: Step) -> bool:
-        try:
+        with self._store.writing():
             return self._locks.take(lock_path(self._store, step))
-        except OSError as error:
-            raise cannot_be_written(self._store, error) from error
 
     def end(self, step: Step) -> None:
         """Take note that a step that was begun here has ended, in whatever way."""
