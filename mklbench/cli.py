@@ -37,11 +37,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is not None:
         return _main(list(argv))
-    return _program()
-
-
-def _program() -> int:
-    """Be the program: on the streams, in the directory and with the arguments of the process."""
     # In the place of one that is closed, which a file would take.
     sys.stdout, sys.stderr = (
         stream or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115

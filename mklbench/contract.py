@@ -191,24 +191,18 @@ def _read(function: Callable[..., Any]) -> Algorithm:
     _check(function, declared, parameters)
     ours = getattr(function, "__module__", "").startswith("mklbench.algorithms.")
     start = parameters.get("start")
+    new = declared.pop("NEW_OPTIONS", ())  # with their old values, or by name
+    if not isinstance(new, Mapping):
+        new = {name: _default(parameters.get(name)) for name in new}
     return Algorithm(
         function,
         _taken(function, parameters),
         tuple(name for name, p in parameters.items() if p.kind is not p.VAR_KEYWORD)[2:],
         takes_start=start is not None and start.default is None,
         options_first=declared.pop("OPTIONS_FIRST", ours),
-        new_options=_old_values(declared.pop("NEW_OPTIONS", ()), parameters),
+        new_options=dict(new),
         **{name.lower(): value for name, value in declared.items()},
     )
-
-
-def _old_values(
-    declared: Mapping[str, Any] | Iterable[str], parameters: Parameters
-) -> dict[str, Any]:
-    """Return the values of new options that mean what there was before: stated, or the defaults."""
-    if isinstance(declared, Mapping):
-        return dict(declared)
-    return {name: _default(parameters.get(name)) for name in declared}
 
 
 def _default(parameter: inspect.Parameter | None) -> Any:

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -130,6 +130,13 @@ def place_in_own_code(error: BaseException) -> str | None:
 def unknown(option: str, value: object, accepted: Iterable[object], prefix: str = "") -> InputError:
     """Build the error for a name that is not among `accepted`, with a `hint`."""
     return InputError(f"{option}={value} is not known: {hint(value, accepted, prefix)}.")
+
+
+def check_known(option: str, values: Iterable[object], accepted: Collection[object]) -> None:
+    """Raise the error of the first of `values`, given for an option, that is not accepted."""
+    for value in values:
+        if value not in accepted:
+            raise unknown(option, value, accepted)
 
 
 def hint(name: object, accepted: Iterable[object], prefix: str = "") -> str:

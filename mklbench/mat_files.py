@@ -14,8 +14,6 @@ import numpy as np
 
 from mklbench.errors import MissingExtraError, first_line, missing
 
-__all__ = ["DamagedMatError", "is_mat", "read"]
-
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 # Where HDF5 looks for its signature; MATLAB's own header takes the bytes before the second place.
 _PLACES = (0, 512, 1024, 2048)

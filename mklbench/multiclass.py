@@ -69,11 +69,8 @@ def fit(
     classes = np.asarray(codes)
     positives = [1] if n_classes == 2 else range(n_classes)
     labels = [np.where(classes == code, 1.0, -1.0) for code in positives]
-    if starts is None:
-        found = [solve(operator, y) for y in labels]
-    else:
-        pairs = zip(labels, starts, strict=True)
-        found = [solve(operator, y, start=start) for y, start in pairs]
+    given = [{}] * len(labels) if starts is None else [{"start": start} for start in starts]
+    found = (solve(operator, y, **start) for y, start in zip(labels, given, strict=True))
     return [checked(solution, solve, operator) for solution in found]
 
 

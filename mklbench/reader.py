@@ -9,7 +9,7 @@ schemas, and saves the walk alone, which is `read` and `value`.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import (
@@ -25,7 +25,7 @@ from typing import (
     get_type_hints,
 )
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError, check_known
 
 T = TypeVar("T")
 
@@ -127,7 +127,7 @@ def read(
     mapping, defaults, made = where.mapping(found), defaults or {}, made or {}
     schema: Any = kind
     keys = _keys(schema, made)
-    refuse_unknown(mapping, keys, where)
+    check_known(f"{where}: key", mapping, keys)
     done: dict[str, Any] = {}
     hints = _hints(schema)
     for item in fields(schema):
@@ -162,8 +162,7 @@ def value(hint: Any, found: Any, where: Where) -> Any:
         (inner,) = (kind for kind in arguments if kind is not types.NoneType)
         return None if found is None else value(inner, found, where)
     if origin is Literal:
-        if found not in arguments:
-            raise unknown(str(where), found, arguments)
+        check_known(str(where), [found], arguments)
         return found
     if origin is tuple:
         return tuple(
@@ -181,14 +180,6 @@ def flag(found: Any, where: Where) -> bool:
     if not isinstance(found, bool):
         raise InputError(f"{where}={found!r} must be true or false.")
     return found
-
-
-def refuse_unknown(mapping: Mapping[Any, Any], accepted: Iterable[str], where: Where) -> None:
-    """Raise InputError, with the nearest names, for the first key that is not accepted."""
-    names = list(accepted)
-    for key in mapping:
-        if key not in names:
-            raise unknown(f"{where}: key", key, names)
 
 
 def _keys(kind: type, made: Mapping[str, Made]) -> tuple[str, ...]:

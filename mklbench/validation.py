@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mklbench.errors import InputError, hint, unknown
+from mklbench.errors import InputError, check_known, hint
 
 # Of the training samples' features, in absolute value (`check_scale`).
 SMALLEST_FEATURE, LARGEST_FEATURE = 1e-75, 1e50
@@ -70,8 +70,7 @@ def check_choice(name: str, value: object, accepted: Iterable[str]) -> str:
     known = list(accepted)
     if not isinstance(value, str):
         raise InputError(f"{name}={value} is not known: {hint('', known)}.")
-    if value not in known:
-        raise unknown(name, value, known)
+    check_known(name, [value], known)
     return value
 
 

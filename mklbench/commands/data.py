@@ -8,7 +8,7 @@ from typing import Any
 
 from mklbench import resources, terminal
 from mklbench.data import catalogue
-from mklbench.errors import DataError, unknown
+from mklbench.errors import DataError, check_known
 
 # What a terminal that is too narrow is spared, the first first.
 _SPARED = ("licence", "title", "classes")
@@ -19,7 +19,7 @@ _SHOWN = 6
 
 def show_list(names: Sequence[str], config_dir: str | None = None) -> str:
     """Return a table of the named sets, or of all."""
-    rows = catalogue.list_rows(_configs(names, config_dir))
+    rows = map(catalogue.list_row, _configs(names, config_dir).values())
     columns = ["name", "n", "d", "classes", "where", "licence", "title"]
     body = [[str("" if row[name] is None else row[name]) for name in columns] for row in rows]
     width = terminal.width(default=120)
@@ -59,9 +59,7 @@ def _configs(names: Sequence[str], config_dir: str | None) -> dict[str, dict[str
         For a name that is not known, or a configuration with a mistake.
     """
     files = resources.choices("data", config_dir)
-    for name in names:
-        if name not in files:
-            raise unknown("data", name, files)
+    check_known("data", names, files)
     return catalogue.read_files(files[name] for name in files if not names or name in names)
 
 

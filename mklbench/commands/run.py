@@ -191,10 +191,7 @@ def _predicted(run: Run, record: Record) -> DataFrame:
     data, test = run.dataset(), run.rows(record.split)[1]
     decision = decision_again(run, record)
     columns: dict[str, Any] = {
-        "algo": run.algo,
-        "kernel": run.kernel,
-        "data": run.data,
-        "split": record.split,
+        **{name: getattr(record, name) for name in ("algo", "kernel", "data", "split")},
         "row": test if data.rows is None else np.asarray(data.rows)[test],
     }
     if data.sample_names:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mklbench import resources, terminal
 from mklbench.commands.grammar import LISTS
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError, check_known
 from mklbench.experiments.files import check_writable_file
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.places import check_records
@@ -108,8 +108,7 @@ def _figure(name: str, config_dir: str | None) -> tuple[PaperTable, Figure]:
         if len(paper_table.figures) == 1:
             figures.setdefault(paper_table.name, (paper_table, paper_table.figures[0]))
         figures |= {figure.name: (paper_table, figure) for figure in paper_table.figures}
-    if name not in figures:
-        raise unknown("figure", name, figures)
+    check_known("figure", [name], figures)
     return figures[name]
 
 

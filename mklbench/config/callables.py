@@ -75,11 +75,6 @@ def kernel_versions(config: Mapping[str, Any]) -> dict[str, int]:
     return {builder.name: builder.version for builder in builders if builder.version > 1}
 
 
-def new_kernel_options(config: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the options of a kernel config that are no part of a key while they are not set."""
-    return builder_of(target("kernel", config)).new_options
-
-
 def target(group: str, config: Mapping[str, Any]) -> Callable[..., Any]:
     """Import the callable that a config names.
 

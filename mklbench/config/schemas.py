@@ -9,9 +9,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from mklbench.data.preprocessing import ScalingName
 from mklbench.data.schema import Whole
+from mklbench.data.splits import SplitProtocol
 from mklbench.errors import InputError, unknown
 from mklbench.grids import AUTO, are_numbers
 from mklbench.reader import Rule, Where, flag
+from mklbench.validation import check_number
 
 # The config groups of a run.
 GROUPS = ("algo", "kernel", "data", "split", "search")
@@ -21,10 +23,6 @@ SCORES = ("accuracy", "rmse")
 TABLE_SCORERS = ("f1", "roc_auc")
 # What `metrics=` takes beside the scorers of scikit-learn: it is measured of the fitted model.
 MEASURES = ("model_bytes",)
-SplitKind = Literal["kfold", "loo", "groups", "time", "given"]
-Progress = Literal["auto", "bar", "lines", "none"]
-Combine = Literal["smallest", "largest", "joint"]
-Ties = Literal["larger"]
 
 # More processes than any one machine has use for, and fewer than would bring it down.
 MAX_JOBS = 1024
@@ -34,17 +32,8 @@ MAX_SPLITS = 10_000
 AUTO_OPTIONS = ("algo.C", "algo.lam")
 
 
-def _number(found: Any, where: Where) -> float:
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        raise InputError(f"{where}={found} is not accepted: it must be a number.")
-    return float(found)
-
-
 def _positive(found: Any, where: Where) -> float:
-    number = _number(found, where)
-    if not 0 < number < math.inf:
-        raise InputError(f"{where}={number:g} is not accepted: it must be a number above 0.")
-    return number
+    return check_number(str(where), found, 0.0, math.inf, "a number above 0", True, True)
 
 
 def _file(*endings: str) -> Rule:
@@ -64,7 +53,7 @@ class OptionWhere(Where):
 
     rules: ClassVar[Mapping[Any, Rule]] = {
         int: Whole(0),
-        float: _number,
+        float: lambda found, at: check_number(str(at), found, -math.inf, math.inf, "a number"),
         bool: flag,
         str: lambda found, where: str(found),
     }
@@ -74,11 +63,11 @@ class OptionWhere(Where):
 
 
 def _scorer(found: Any, where: Where) -> str:
-    """Read the name of a score: one of `SCORES`, or of scikit-learn's scorers."""
     return _score(str(where), str(found), SCORES)
 
 
 def _score(option: str, name: str, known: tuple[str, ...]) -> str:
+    """Read the name of a score: one of `known`, or of scikit-learn's scorers."""
     if name in known or name in TABLE_SCORERS:  # without loading scikit-learn
         return name
     from sklearn.metrics import get_scorer_names
@@ -89,26 +78,23 @@ def _score(option: str, name: str, known: tuple[str, ...]) -> str:
 
 
 @dataclass(frozen=True)
-class SplitConfig:
+class SplitConfig(SplitProtocol):
     """The group `split`: how rows are divided and features scaled.
 
     The sizes of the parts are a `test_fraction`, or `n_train` and `n_test` with no fraction; or the
     file `path` names the rows, of which the first has the number `first_row`; or `kind` is one of
-    those of `mklbench.data.splits.SplitProtocol`, with its `folds`.
+    those of `SplitProtocol`, with its `folds`.
     """
 
     name: str = "custom"
     title: str = ""
     n_splits: Annotated[int, Whole(1, MAX_SPLITS)] | None = 20
     test_fraction: float | None = 0.3
-    n_train: int | None = None
-    n_test: int | None = None
-    stratified: bool = False
     scaling: ScalingName = "minmax"
     seed: Annotated[int, Whole(0)] = 0
     path: str | None = None
     first_row: Literal["auto", 0, 1] | None = None
-    kind: SplitKind | None = None
+    kind: Literal["kfold", "loo", "groups", "time", "given"] | None = None
     folds: Annotated[int, Whole(2)] | None = None
 
     def __post_init__(self) -> None:
@@ -161,8 +147,8 @@ class SearchConfig:
     title: str = ""
     folds: Annotated[int, Whole(2)] = 5
     splits: Annotated[int, Whole(1)] | None = None
-    combine: Combine | None = None
-    ties: Ties | None = None
+    combine: Literal["smallest", "largest", "joint"] | None = None
+    ties: Literal["larger"] | None = None
     score: Annotated[str, _scorer] | None = None
     tol: Annotated[float, _positive] | None = None
     fits: dict[str, Any] | None = None
@@ -207,7 +193,7 @@ class RunOptions:
     results_dir: str = "results/store"
     out: Annotated[str, _file(".csv")] | None = None
     predictions: Annotated[str, _file(".csv", ".parquet")] | None = None
-    progress: Progress = "auto"
+    progress: Literal["auto", "bar", "lines", "none"] = "auto"
 
 
 @dataclass(frozen=True)

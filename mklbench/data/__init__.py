@@ -11,11 +11,4 @@ from mklbench.data.dataset import Dataset
 from mklbench.data.loading import load
 from mklbench.data.sources import open_editions, registered_digest, settle
 
-__all__ = [
-    "Dataset",
-    "is_at_hand",
-    "load",
-    "open_editions",
-    "registered_digest",
-    "settle",
-]
+__all__ = ["Dataset", "is_at_hand", "load", "open_editions", "registered_digest", "settle"]

@@ -65,25 +65,6 @@ def read_files(paths: Iterable[Path]) -> dict[str, dict[str, Any]]:
     return configs
 
 
-def list_rows(configs: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One row a data set, for a table.
-
-    Nothing is downloaded or verified; `where` only asks which place comes first.
-
-    Parameters
-    ----------
-    configs : mapping of str to mapping
-        What `read_files` has read.
-
-    Returns
-    -------
-    Dicts with the keys name, title, n, d (numbers; None for the user's own file), classes
-    ("R: 97, M: 111", the positive class last), where ("embedded", "generated", "cached", "mirror",
-    "upstream", "your file") and licence.
-    """
-    return [_row(config) for config in configs.values()]
-
-
 def is_at_hand(config: Mapping[str, Any]) -> bool:
     """Tell whether `load` finds a data set without a download, and has nothing to compute for it.
 
@@ -197,8 +178,22 @@ def _verified(config: FileConfig, place: sources.Place) -> Verified:
     return Verified(name, place.kind, "ok", dataset.digest)
 
 
-def _row(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of one set; the numbers of a file's set are those its configuration expects."""
+def list_row(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of one set in a table; those of a file are the numbers that are expected.
+
+    Nothing is downloaded or verified; `where` only asks which place comes first.
+
+    Parameters
+    ----------
+    config : mapping
+        What `read_files` has read.
+
+    Returns
+    -------
+    Dict with the keys name, title, n, d (numbers; None for the user's own file), classes
+    ("R: 97, M: 111", the positive class last), where ("embedded", "generated", "cached", "mirror",
+    "upstream", "your file") and licence.
+    """
     row: dict[str, Any] = {key: config.get(key, "") for key in ("name", "title", "licence")}
     row |= {"n": None, "d": None, "classes": "", "where": "your file"}
     if _lacks_path(config):

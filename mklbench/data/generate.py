@@ -16,7 +16,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError, check_known
 
 Sample = tuple[NDArray[np.float64], NDArray[np.int64] | NDArray[np.float64]]
 
@@ -154,11 +154,7 @@ def arm(n_samples: int, generator: np.random.Generator) -> Sample:
 
 
 GENERATORS: dict[str, Callable[..., Sample]] = {
-    "twonorm": twonorm,
-    "ringnorm": ringnorm,
-    "waveform": waveform,
-    "arm": arm,
-    "sparsenorm": sparsenorm,
+    function.__name__: function for function in (twonorm, ringnorm, waveform, arm, sparsenorm)
 }
 # The options that a definition has of its own.
 OPTIONS = {"sparsenorm": ("dimension", "informative_percent")}
@@ -190,8 +186,7 @@ def generate(
     InputError
         The name is not known, or an option is not one of its own or is missing.
     """
-    if name not in GENERATORS:
-        raise unknown("data.generator", name, GENERATORS)
+    check_known("data.generator", [name], GENERATORS)
     if set(options) != set(OPTIONS.get(name, ())):
         raise InputError(
             f"data.generator={name} takes the options {list(OPTIONS.get(name, ()))}, and has "

@@ -272,8 +272,7 @@ def find_foreground(lab: Array) -> NDArray[np.bool_]:
     squares = np.einsum("hwi,ij,hwj->hw", difference, precision, difference)
     rows, columns = np.linspace(-1, 1, height)[:, None], np.linspace(-1, 1, width)
     saliency = gaussian(np.log1p(squares), 2) * np.exp(-(rows**2) - columns**2)
-    found: NDArray[np.bool_] = closing(saliency > threshold_otsu(saliency), disk(3))
-    return found
+    return np.asarray(closing(saliency > threshold_otsu(saliency), disk(3)))
 
 
 def _gradients(grey: Array) -> Array:
@@ -283,13 +282,8 @@ def _gradients(grey: Array) -> Array:
 
     top, left = ((length - min(grey.shape)) // 2 for length in grey.shape)
     square = grey[top : top + min(grey.shape), left : left + min(grey.shape)]
-    gradients: Array = hog(
-        resize(square, (128, 128), anti_aliasing=True),
-        orientations=9,
-        pixels_per_cell=(16, 16),
-        cells_per_block=(2, 2),
-    )
-    return gradients
+    small = resize(square, (128, 128), anti_aliasing=True)
+    return np.asarray(hog(small, orientations=9, pixels_per_cell=(16, 16), cells_per_block=(2, 2)))
 
 
 def _patterns(grey: Array) -> Array:
@@ -338,8 +332,7 @@ def _k_means(rows: Array, n_words: int) -> Array:
     n_found = min(n_words, len(np.unique(rows, axis=0)))
     model: Any = MiniBatchKMeans(n_found, random_state=0, n_init=1, batch_size=4096)
     with threadpool_limits(1):  # on a busy machine more threads are many times slower
-        centres: Array = model.fit(rows).cluster_centers_
-    return centres
+        return np.asarray(model.fit(rows).cluster_centers_)
 
 
 def _counts(rows: Array, words: Array, n_bins: int) -> Array:

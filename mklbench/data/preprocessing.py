@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mklbench.data.dataset import Dataset, View
 from mklbench.data.generate import generator_of
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError, check_known, unknown
 
 ScalingName = Literal["none", "standard", "sample", "minmax", "unit"]
 
@@ -131,9 +131,7 @@ def without_features(dataset: Dataset, names: Sequence[str]) -> Dataset:
     """
     if not names:
         return dataset
-    for name in names:
-        if name not in dataset.feature_names:
-            raise unknown("data.drop_features", name, dataset.feature_names)
+    check_known("data.drop_features", names, dataset.feature_names)
     kept = [i for i, name in enumerate(dataset.feature_names) if name not in names]
     return _of_features(dataset, kept, f"left out: {', '.join(names)}")
 

@@ -15,8 +15,8 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from mklbench.data.dataset import Distance
 from mklbench.data.numbers import Decimal
 from mklbench.data.preprocessing import ScalingName
-from mklbench.errors import InputError
-from mklbench.reader import Made, Rule, Where, flag, read, refuse_unknown, value
+from mklbench.errors import InputError, check_known
+from mklbench.reader import Made, Rule, Where, flag, read, value
 
 ColumnReference = str | int
 
@@ -476,7 +476,7 @@ def _sources(
 
 def _source(entry: Any, layout: Layout, where: DataWhere) -> Source:
     kinds = get_args(SourceKind)
-    refuse_unknown(where.mapping(entry), (*kinds, *_LAYOUT_KEYS), where)
+    check_known(f"{where}: key", where.mapping(entry), (*kinds, *_LAYOUT_KEYS))
     stated = [kind for kind in kinds if kind in entry]
     if len(stated) != 1:
         raise InputError(f"{where} needs exactly one of {', '.join(kinds)} in each entry.")

@@ -309,19 +309,17 @@ def _draw(rows: Rows, y: NDArray[np.int64], n_drawn: int, generator: np.random.G
 def _draw_stratified(
     rows: Rows, y: NDArray[np.int64], n_drawn: int, generator: np.random.Generator
 ) -> Rows:
-    """Draw `n_drawn` of `rows`, of each class its share; sorted."""
-    drawn = [
-        generator.permutation(rows[y[rows] == code])[:n_of_class]
-        for code, n_of_class in _stratified_counts(y[rows], n_drawn).items()
-    ]
-    return np.sort(np.concatenate(drawn))
+    """Draw `n_drawn` of `rows`; sorted.
 
-
-def _stratified_counts(y: NDArray[np.int64], n_drawn: int) -> dict[int, int]:
-    """Rows to draw of each class: its share rounded down, then one more by largest remainder."""
-    codes, members = np.unique(y, return_counts=True)
-    share = members * n_drawn / len(y)
+    Of each class as many as its share rounded down, then one more by largest remainder.
+    """
+    codes, members = np.unique(y[rows], return_counts=True)
+    share = members * n_drawn / len(rows)
     counts = np.floor(share).astype(np.int64)
     by_remainder = np.argsort(-(share - counts), kind="stable")
     counts[by_remainder[: n_drawn - counts.sum()]] += 1
-    return dict(zip(codes.tolist(), counts.tolist(), strict=True))
+    drawn = [
+        generator.permutation(rows[y[rows] == code])[:n_of_class]
+        for code, n_of_class in zip(codes, counts, strict=True)
+    ]
+    return np.sort(np.concatenate(drawn))

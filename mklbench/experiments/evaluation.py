@@ -119,7 +119,7 @@ class _Parts:
 
     def __init__(self, run: Run, split: int) -> None:
         self._run, self._split = run, split
-        self._seed = split_seed(run.data_digest, split, run.split_protocol)
+        self._seed = split_seed(run.data_digest, split, run.config.split)
         self.data = run.dataset()
         self.train, self.test = run.rows(split)
         X = imputed(self.data.X, self.train, self.data.impute)
@@ -203,16 +203,12 @@ def _agreed(shared: Mapping[int, Selection], split: int, combine: str | None) ->
 
 def _identity(run: Run, split: int) -> dict[str, Any]:
     """Return what is known of a split whatever came out of it."""
+    named = ("key", "algo", "kernel", "data", "search", "data_digest")
     return {
-        "key": run.key,
-        "algo": run.algo,
-        "kernel": run.kernel,
-        "data": run.data,
-        "search": run.search,
+        **{name: getattr(run, name) for name in named},
         "split": split,
         "split_source": run.split_source(split),
         "seed": run.config.split.seed,
-        "data_digest": run.data_digest,
         "data_source": _without_directories(run.dataset().source),
         "provenance": provenance(),
     }

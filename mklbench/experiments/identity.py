@@ -16,9 +16,10 @@ from typing import Any
 
 import mklbench
 from mklbench.config import RunConfig, declared
-from mklbench.config.callables import kernel_versions, new_kernel_options
+from mklbench.config.callables import kernel_versions, target
 from mklbench.contract import FORMER_NAMES
 from mklbench.errors import is_installed
+from mklbench.kernels.contract import builder_of
 
 # Raised when the meaning of a record changes: what was measured before is then measured anew.
 PROTOCOL_VERSION = 1
@@ -69,7 +70,7 @@ def identity_of(
     identity["algo"] = _as_recorded(identity["algo"]) | dict(algorithm.former_options)
     for option in identity["search"].keys() & {"grid", "fits"}:
         identity["search"][option] = _as_recorded(identity["search"][option])
-    for name in new_kernel_options(config.kernel):
+    for name in builder_of(target("kernel", config.kernel)).new_options:
         if identity["kernel"].get(name) is None:
             identity["kernel"].pop(name, None)
     identity["kernel"] = {name: _content(value) for name, value in identity["kernel"].items()}

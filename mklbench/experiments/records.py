@@ -68,10 +68,9 @@ class RunRecords:
         if splits are missing, "missing" if all are.
         """
         states = {record.status for record in self.records}
-        if "failed" in states:
-            return "failed"
-        if "timeout" in states:
-            return "timeout"
+        worst: Status = "failed" if "failed" in states else "timeout"
+        if worst in states:
+            return worst
         if not self.missing:
             return "done"
         return "incomplete" if states else "missing"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from mklbench import config as configs
 from mklbench.config import RunConfig
 from mklbench.data import Dataset, load, open_editions, registered_digest, settle
 from mklbench.data.split_files import FixedSplits, read_splits
-from mklbench.data.splits import SplitProtocol, draw_split, n_splits
+from mklbench.data.splits import draw_split, n_splits
 from mklbench.errors import InputError
 from mklbench.experiments.identity import digest_of, identity_of
 
@@ -65,7 +65,7 @@ class Run:
             known, place = len(fixed.splits), fixed.place
         elif split.kind is not None:
             data, place = self.dataset(), f"split={split.kind}"
-            known = n_splits(self.split_protocol, len(data.y), data.groups, len(data.splits))
+            known = n_splits(split, len(data.y), data.groups, len(data.splits))
         else:
             assert split.n_splits is not None  # of splits that are drawn
             return split.n_splits
@@ -145,14 +145,6 @@ class Run:
         """
         return _load(json.dumps(self.config.data))
 
-    @cached_property
-    def split_protocol(self) -> SplitProtocol:
-        """How the rows are divided into a training and a test part."""
-        chosen = self.config.split
-        return SplitProtocol(
-            **{item.name: getattr(chosen, item.name) for item in fields(SplitProtocol)}
-        )
-
     def rows(self, split: int) -> tuple[Any, Any]:
         """Return the training and the test rows of a split: of a file, official or random.
 
@@ -165,7 +157,7 @@ class Run:
             return fixed.learning, np.sort(fixed.test)
         if self._is_official(split):
             return data.splits[split]
-        return draw_split(data.y, data.digest, split, self.split_protocol, data.groups)
+        return draw_split(data.y, data.digest, split, self.config.split, data.groups)
 
     def validation(self, split: int) -> NDArray[np.int64] | None:
         """Return which of the training rows, by position, the search tests on.
@@ -187,7 +179,7 @@ class Run:
 
     def _is_official(self, split: int) -> bool:
         """Whether the source of the data holds this split, and of the sizes that are asked for."""
-        splits, protocol = self.dataset().splits, self.split_protocol
+        splits, protocol = self.dataset().splits, self.config.split
         if split >= len(splits):
             return False
         if protocol.kind == "given":

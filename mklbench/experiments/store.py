@@ -53,8 +53,7 @@ class Store(RecordSource):
 
     def record(self, run: Run, split: int) -> Record | None:
         """Return the record of one split, or None if it is absent or damaged."""
-        path = self.record_path(run, split)
-        return _read(path, "status", Record.from_json, key=run.key, split=split)
+        return _record_in(self.record_path(run, split))
 
     def all_records(self) -> Iterator[Record]:
         """Yield the records of all runs there are, sorted by directory and split."""
@@ -68,9 +67,7 @@ class Store(RecordSource):
     def records_in(self, directory: Path) -> Iterator[Record]:
         """Yield the records in the directory of a run, sorted by split."""
         for path in sorted(directory.glob("split-*.json"), key=number_in):
-            key, split = _key_of(directory), number_in(path)
-            record = _read(path, "status", Record.from_json, key=key, split=split)
-            if record is not None:
+            if (record := _record_in(path)) is not None:
                 yield record
 
     def described_config(self, directory: Path) -> Mapping[str, Any] | None:
@@ -206,8 +203,7 @@ def asked_splits(config: Mapping[str, Any] | None) -> int:
 
 def described(run: Run) -> Mapping[str, Any]:
     """Return the config of a run as `Store.described_config` has it: JSON has no infinity."""
-    config: Mapping[str, Any] = json.loads(json.dumps(run.config.as_dict()), parse_constant=str)
-    return config
+    return dict(json.loads(json.dumps(run.config.as_dict()), parse_constant=str))
 
 
 def number_in(path: Path) -> int:
@@ -219,6 +215,11 @@ def number_in(path: Path) -> int:
 def _key_of(directory: Path) -> str:
     """Return the key of the run whose directory it is."""
     return directory.name.rpartition("-")[2]
+
+
+def _record_in(path: Path) -> Record | None:
+    key, split = _key_of(path.parent), number_in(path)
+    return _read(path, "status", Record.from_json, key=key, split=split)
 
 
 def _read(

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import combinations
 from statistics import fmean, median
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError, check_known
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Place, Report, compared_means, measured_difference
 from mklbench.report.analysis.growth import Curve, curve
@@ -64,8 +64,7 @@ class ClaimKind:
 
 def check_claim(claim: Claim, table: PaperTable, where: str) -> None:
     """Raise InputError for what a claim needs and does not have."""
-    if claim.kind not in KINDS:
-        raise unknown(f"{where}: claims: kind", claim.kind, KINDS)
+    check_known(f"{where}: claims: kind", [claim.kind], KINDS)
     kind = KINDS[claim.kind]
     if (claim.at_most is None) == (claim.at_least is None):
         raise InputError(f"{where}: give a claim either at_most or at_least, and not both.")

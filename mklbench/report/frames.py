@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError, check_known
 from mklbench.experiments.rows import Row, frame, record_row, run_rows
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.places import RunFinder, recorded_source
@@ -135,8 +135,7 @@ def rendered(
     InputError
         As in `table`, and for an unknown format.
     """
-    if fmt not in FORMATS:
-        raise unknown("fmt", fmt, FORMATS)
+    check_known("fmt", [fmt], FORMATS)
     return table_text(
         load_table(name, config_dir), fmt, None if store is None else _existing(store)
     )

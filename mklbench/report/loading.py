@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from mklbench import resources
 from mklbench.data.schema import Whole
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError, check_known
 from mklbench.reader import Made, Rule, Where, flag, read, value
 from mklbench.report import figures  # noqa: F401  the kinds of figures make themselves known
 from mklbench.report.claims import check_claim
@@ -56,8 +56,7 @@ def load_table(name: str, config_dir: str | None = None) -> PaperTable:
         If there is no such table or directory, or the YAML has a wrong, missing or unknown entry.
     """
     files = resources.choices("table", config_dir)
-    if name not in files:
-        raise unknown("table", name, files)
+    check_known("table", [name], files)
     return replace(read_table(files[name]), config_dir=config_dir)
 
 
@@ -150,9 +149,7 @@ def _check_references(table: PaperTable, where: str) -> None:
             if list(names[what]).count(name) > 1:
                 raise InputError(f"{where}: {what}s: the name {name} is given twice.")
     for words, what, given in _references(table):
-        for name in given:
-            if name not in names[what]:
-                raise unknown(f"{where}: {what} of {words}", name, names[what])
+        check_known(f"{where}: {what} of {words}", given, names[what])
     for figure in table.figures:
         figure.check(table, where)
     for claim in table.claims:
@@ -227,9 +224,8 @@ def _published_number(found: Any, where: Where) -> Published:
 
 def _figure(found: Any, where: Where) -> Figure:
     """Read a figure by the options of its kind."""
-    kind = where.mapping(found).get("kind")
-    if kind not in Figure.kinds:
-        raise unknown(f"{where}: kind", kind, Figure.kinds)
+    kind = str(where.mapping(found).get("kind"))
+    check_known(f"{where}: kind", [kind], Figure.kinds)
     return read(Figure.kinds[kind], found, where)
 
 

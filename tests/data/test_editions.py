@@ -23,7 +23,7 @@ from data_fakes import (
 )
 
 from mklbench.data import load, registered_digest, settle
-from mklbench.data.catalogue import fetch, list_rows, read_files, verify
+from mklbench.data.catalogue import fetch, list_row, read_files, verify
 from mklbench.errors import DataError, InputError
 from mklbench.experiments.evaluation import run_split
 from mklbench.experiments.records import RecordFile
@@ -170,7 +170,8 @@ def test_verify_and_list_know_both_editions(mirror: Path, configs: Path) -> None
     ]
     write_official(mirror, OFFICIAL)
     assert [(copy.place, copy.status) for copy in verify(CONFIG)][1] == ("mirror", "ok")
-    assert list_rows(read_files([configs / "data" / "ida_toy.yaml"]))[0]["where"] == "mirror"
+    [config] = read_files([configs / "data" / "ida_toy.yaml"]).values()
+    assert list_row(config)["where"] == "mirror"
 
 
 def test_an_edition_needs_an_official_file() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from data_fakes import shipped_configs, toy_config
 
-from mklbench.data.catalogue import list_rows, read_files
+from mklbench.data.catalogue import list_row, read_files
 from mklbench.data.schema import FileConfig, GeneratedConfig, parse_config
 from mklbench.errors import InputError
 
@@ -97,7 +97,7 @@ def test_the_list_has_a_row_a_set_and_says_where_it_is(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MKLBENCH_MIRROR", raising=False)
-    rows = {row["name"]: row for row in list_rows(CONFIGS)}
+    rows = {row["name"]: row for row in map(list_row, CONFIGS.values())}
     assert set(rows) == set(CONFIGS)
     assert (rows["wpbc"]["n"], rows["wpbc"]["d"]) == (194, 33)
     assert rows["sonar"]["classes"] == "R: 97, M: 111"
@@ -111,7 +111,7 @@ def test_the_list_has_a_row_a_set_and_says_where_it_is(
     (cache / "sonar").mkdir(parents=True)
     (cache / "sonar" / "sonar.all-data").touch()
     monkeypatch.setenv("MKLBENCH_MIRROR", str(tmp_path / "mirror"))
-    rows = {row["name"]: row for row in list_rows(CONFIGS)}
+    rows = {row["name"]: row for row in map(list_row, CONFIGS.values())}
     assert rows["sonar"]["where"] == "cached"
     assert rows["pima"]["where"] == "mirror"
     assert rows["liver"]["where"] == "upstream"

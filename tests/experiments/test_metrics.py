@@ -87,7 +87,7 @@ def test_a_search_by_a_scorer_takes_the_best_of_the_grid() -> None:
     X, codes = fit_scaling("minmax", data.X[train]).transform(data.X[train]), data.y[train]
     from mklbench.data.splits import split_seed
 
-    seed = split_seed(run.data_digest, 0, run.split_protocol) + 1
+    seed = split_seed(run.data_digest, 0, run.config.split) + 1
     means = []
     for C in grid:
         total = 0.0

@@ -36,7 +36,7 @@ def test_the_recorded_rmse_is_that_of_the_plain_way(tmp_path: Path) -> None:
     data = result.run.dataset()
     targets = present(data.targets)
     for split, record in enumerate(result.records):
-        train, test = random_split(data.y, data.digest, split, result.run.split_protocol)
+        train, test = random_split(data.y, data.digest, split, result.run.config.split)
         bank = kernels.gaussian(data.X[train], 0.2)
         solution = krr.solve(bank, targets[train], 0.01)
         errors = bank.cross([1.0], data.X[test]) @ solution.dual_coef - targets[test]

@@ -26,6 +26,7 @@ from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Ended
 from mklbench.experiments.run_checks import bytes_of_step
 from mklbench.experiments.store import Store
+from mklbench.validation import check_number
 
 GIB = 2**30
 # What the interpreters of a job take beside the arrays of a step, in bytes.
@@ -81,11 +82,8 @@ class Remote(ABC):
                 )
         least = (self.option, most, 1), ("minutes", minutes, 0.01), ("memory", memory, 0)
         for option, value, smallest in least:
-            if not smallest <= value < math.inf:
-                raise InputError(
-                    f"executor.{option}={value:g} is not accepted: it must be a number, at least "
-                    f"{smallest:g}."
-                )
+            kind = f"a number, at least {smallest:g}"
+            check_number(f"executor.{option}", value, smallest, math.inf, kind, open_above=True)
         self.minutes, self._memory = minutes, memory
 
     @property

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mklbench.errors import InputError, unknown
+from mklbench.errors import InputError, check_known, unknown
 from mklbench.kernels.banks.views import DistanceBank, MatrixView, feature_views
 from mklbench.kernels.banks.wrapped import (
     CentredBank,
@@ -214,9 +214,7 @@ def _builder(base: str | KernelBuilder, options: dict[str, Any]) -> Callable[...
     whole = base == "precomputed" and "K" in options
     factory = Precomputed if whole else _FACTORIES.get(base)
     accepted = set(inspect.signature(factory or BUILDERS[base]).parameters) - {"X"}
-    for name in options:
-        if name not in accepted:
-            raise unknown("kernel.options", name, accepted)
+    check_known("kernel.options", options, accepted)
     return factory(**options) if factory else resolve(base, **options)
 
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from mklbench import resources
-from mklbench.errors import DataError, InputError, unknown
+from mklbench.errors import DataError, InputError, check_known, unknown
 from mklbench.experiments.execution.plan import Executor, run_all
 from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import DONE
@@ -72,9 +72,7 @@ def load_check(path: Path | None = None, tables: Sequence[str] = ()) -> list[Che
     """
     entries = resources.read_yaml(path or resources.configs() / "check.yaml")["runs"]
     named = {entry["table"] for entry in entries}
-    for name in tables:
-        if name not in named:
-            raise unknown("table to check", name, named)
+    check_known("table to check", tables, named)
     slots = {
         name: {slot.place: slot for slot in load_table(name).slots()}
         for name in sorted(named.intersection(tables or named))
