@@ -17,11 +17,7 @@ from pathlib import Path
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _OURS = os.path.dirname(__file__) + os.sep
 # What the path of a file has that is none of the user's.
-_NOT_THE_USERS = (
-    _OURS,
-    f"{os.sep}sklearn{os.sep}",
-    f"{os.sep}joblib{os.sep}",
-)
+_NOT_THE_USERS = (_OURS, f"{os.sep}sklearn{os.sep}", f"{os.sep}joblib{os.sep}")
 
 
 class InputError(ValueError):

@@ -8,6 +8,7 @@ this process leave. Where a system tells neither nothing is refused.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
@@ -118,32 +119,25 @@ def _size(text: str) -> float:
 
 def _of_system() -> Iterator[float]:
     """Yield the bytes that are available without swapping, where Linux tells them."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            yield from (1024.0 * int(x.split()[1]) for x in lines if x.startswith("MemAvailable"))
-    except (OSError, ValueError):
-        return
+    with contextlib.suppress(OSError, ValueError), open("/proc/meminfo", encoding="ascii") as lines:
+        yield from (1024.0 * int(x.split()[1]) for x in lines if x.startswith("MemAvailable"))
 
 
 def _of_groups() -> Iterator[float]:
     """Yield what the control groups of this process and those around them leave, of Linux."""
-    try:
+    with contextlib.suppress(OSError, ValueError):
         lines = _GROUPS.read_text(encoding="ascii").splitlines()
-    except (OSError, ValueError):
-        return
-    # Inside a container the path may be that outside of it: then the root is the group.
-    for path in (Path(line[4:]) for line in lines if line.startswith("0::/")):
-        for group in (path, *path.parents):
-            yield from _left_in(_GROUP_ROOT / group)
+        # Inside a container the path may be that outside of it: then the root is the group.
+        for path in (Path(line[4:]) for line in lines if line.startswith("0::/")):
+            for group in (path, *path.parents):
+                yield from _left_in(_GROUP_ROOT / group)
 
 
 def _left_in(group: Path) -> Iterator[float]:
     """Yield the limit of a group less what it uses, but for cached files, which give way."""
-    try:
+    with contextlib.suppress(OSError, ValueError):  # no such group here, or no limit ("max")
         limit = float((group / "memory.max").read_text(encoding="ascii"))
         usage = float((group / "memory.current").read_text(encoding="ascii"))
         statistics = (group / "memory.stat").read_text(encoding="ascii").splitlines()
-    except (OSError, ValueError):  # there is no such group here, or no limit ("max")
-        return
-    cached = [float(x.split()[1]) for x in statistics if x.split()[0] == "inactive_file"]
-    yield limit - usage + sum(cached)
+        cached = [float(x.split()[1]) for x in statistics if x.split()[0] == "inactive_file"]
+        yield limit - usage + sum(cached)

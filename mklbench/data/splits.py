@@ -251,11 +251,7 @@ def n_repeated(X: NDArray[np.float64], train: Rows, test: Rows) -> int:
 
 
 def folds(
-    y: NDArray[np.int64],
-    k: int,
-    seed: int,
-    groups: Rows | None = None,
-    in_order: bool = False,
+    y: NDArray[np.int64], k: int, seed: int, groups: Rows | None = None, in_order: bool = False
 ) -> list[tuple[Rows, Rows]]:
     """Stratified folds for the cross-validation inside a training part.
 

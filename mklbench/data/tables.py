@@ -24,11 +24,7 @@ from mklbench.mat_files import is_mat
 
 _ZIP = b"PK\x03\x04"
 # How files begin; an archive without a file is what NumPy writes where it is given no array.
-_BEGINS: dict[bytes, FileFormat] = {
-    b"PK\x05\x06": "npz",
-    b"\x93NUMPY": "npy",
-    b"PAR1": "parquet",
-}
+_BEGINS: dict[bytes, FileFormat] = {b"PK\x05\x06": "npz", b"\x93NUMPY": "npy", b"PAR1": "parquet"}
 # A line as svmlight has it.
 _SVMLIGHT = re.compile(
     rb"\s*[-+.\deE]+(?:[ \t]+qid:\d+)?(?:[ \t]+\d+:[-+.\deE]+)+[ \t]*(?:#|\r?\n|$)"
