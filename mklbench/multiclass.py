@@ -207,9 +207,7 @@ def _outputs_at(kernels: CrossKernels, Z: Any) -> Callable[[Solution], Array]:
     Machines of the same weights one after the other, as those at fixed weights, share a kernel.
     """
 
-    @lru_cache(maxsize=1)
-    def kernel(weights: bytes) -> Array:
-        return kernels.cross(np.frombuffer(weights), Z)
+    kernel = lru_cache(maxsize=1)(lambda weights: kernels.cross(np.frombuffer(weights), Z))
 
     def of(machine: Solution) -> Array:
         if not machine.is_on_samples:

@@ -23,6 +23,7 @@ LARGEST_TARGET = 1e50
 _ROUNDING = 1e-12
 
 _T = TypeVar("_T")
+Array = NDArray[np.float64]
 
 # The largest count that NumPy and LIBSVM can both hold.
 _LARGEST_COUNT = 2**31 - 1
@@ -179,9 +180,7 @@ def check_indices(
     )
 
 
-def real_array(
-    name: str, values: ArrayLike, wanted: str = "of real numbers"
-) -> NDArray[np.float64]:
+def real_array(name: str, values: ArrayLike, wanted: str = "of real numbers") -> Array:
     """Return `values` as an array of doubles if they are real numbers; without a copy if it can.
 
     Text is refused, also that of numbers, and so are complex numbers.
@@ -198,7 +197,7 @@ def real_array(
     raise InputError(f"{name} {shown}: give an array {wanted}.")
 
 
-def check_labels(y: ArrayLike) -> NDArray[np.float64]:
+def check_labels(y: ArrayLike) -> Array:
     """Return `y` as an array of its own of -1.0 and +1.0, in which both occur."""
     labels = np.array(real_array("y", y, "of labels -1 and +1"), order="C")
     if labels.ndim != 1:
@@ -216,9 +215,7 @@ def check_labels(y: ArrayLike) -> NDArray[np.float64]:
     return labels
 
 
-def check_sample_weight(
-    sample_weight: ArrayLike, n: int, zeros: bool = False
-) -> NDArray[np.float64]:
+def check_sample_weight(sample_weight: ArrayLike, n: int, zeros: bool = False) -> Array:
     """Return the weights (n,) of samples as an array of its own of numbers > 0, or >= 0."""
     weights = np.array(real_array("sample_weight", sample_weight))
     if weights.shape != (n,):
@@ -237,7 +234,7 @@ def check_sample_weight(
     return weights
 
 
-def check_targets(y: ArrayLike) -> NDArray[np.float64]:
+def check_targets(y: ArrayLike) -> Array:
     """Return `y` as an array (n,) of its own of finite numbers whose squares are safe."""
     targets = np.array(real_array("y", y), order="C")
     if targets.ndim != 1 or len(targets) == 0:
@@ -252,7 +249,7 @@ def check_targets(y: ArrayLike) -> NDArray[np.float64]:
     return targets
 
 
-def check_features(name: str, X: ArrayLike, n_features: int | None = None) -> NDArray[np.float64]:
+def check_features(name: str, X: ArrayLike, n_features: int | None = None) -> Array:
     """Return `X` as a finite float64 matrix of its own, (n, d) with n, d >= 1.
 
     Where `n_features` is given, d must be equal to it.
@@ -271,7 +268,7 @@ def check_features(name: str, X: ArrayLike, n_features: int | None = None) -> ND
     return matrix
 
 
-def check_finite(name: str, array: NDArray[np.float64]) -> None:
+def check_finite(name: str, array: Array) -> None:
     """Raise an InputError if `array`, whose last two axes are rows and columns, is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = array.sum()  # tells of most arrays that they are finite, in less time
@@ -284,7 +281,7 @@ def check_finite(name: str, array: NDArray[np.float64]) -> None:
         )
 
 
-def check_training_features(name: str, X: ArrayLike) -> NDArray[np.float64]:
+def check_training_features(name: str, X: ArrayLike) -> Array:
     """Return the training samples `X` as `check_features` does, if `check_scale` accepts them."""
     matrix = check_features(name, X)
     check_scale(name, matrix)

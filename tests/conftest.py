@@ -9,8 +9,12 @@ import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from mklbench.experiments.store import Store
 
 # Tests run side by side, each on one core, where threads of BLAS would wait for one another. NumPy
 # reads this when it is imported.
@@ -43,6 +47,14 @@ def mirror() -> Path:
     if not Path(location).is_dir():
         pytest.skip(f"needs real data in a directory, which MKLBENCH_MIRROR={location} is not")
     return Path(location)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A store that is not there yet."""
+    from mklbench.experiments.store import Store
+
+    return Store(tmp_path / "store")
 
 
 @pytest.fixture(autouse=True)

@@ -78,10 +78,7 @@ def test_names_are_refused_in_one_sentence(
 
 @pytest.mark.parametrize(
     ("redirection", "jobs"),
-    rest_slow(
-        [("2>&-", 1), ("<&- 2>&-", 2), ("<&- >&- 2>&-", 2)],
-        ("<&- 2>&-", 2),
-    ),
+    rest_slow([("2>&-", 1), ("<&- 2>&-", 2), ("<&- >&- 2>&-", 2)], ("<&- 2>&-", 2)),
 )
 def test_whom_nobody_hears_goes_on(tmp_path: Path, redirection: str, jobs: int) -> None:
     line = RUN.replace("progress=none", "progress=lines")

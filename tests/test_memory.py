@@ -41,13 +41,7 @@ def two_gib(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestFree:
-    @pytest.mark.parametrize(
-        ("stated", "expected"),
-        [
-            ("3 gb", 3 * GIB),
-            ("1000000", 1e6),
-        ],
-    )
+    @pytest.mark.parametrize(("stated", "expected"), [("3 gb", 3 * GIB), ("1000000", 1e6)])
     def test_the_variable_overrules(
         self, stated: str, expected: float, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -14,12 +14,7 @@ from mklbench import multiclass
 from mklbench.algorithms import mkl, qnpkl, simplemkl, svm
 from mklbench.contract import Solver
 from mklbench.errors import InputError
-from mklbench.kernels import (
-    PrecomputedBank,
-    feature_gaussians,
-    gaussian,
-    product_gaussians,
-)
+from mklbench.kernels import PrecomputedBank, feature_gaussians, gaussian, product_gaussians
 from mklbench.solution import Mixture, Solution
 
 

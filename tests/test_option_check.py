@@ -90,12 +90,7 @@ class TestCheckOptions:
 
 class TestBeforeTheKernels:
     @pytest.mark.parametrize(
-        "estimator",
-        [
-            mklbench.MKL(C=-1),
-            mklbench.SimpleMKL(tol=0.0),
-            mklbench.KernelSVR(C=1e308),
-        ],
+        "estimator", [mklbench.MKL(C=-1), mklbench.SimpleMKL(tol=0.0), mklbench.KernelSVR(C=1e308)]
     )
     def test_estimators(self, estimator: Any) -> None:
         def never(X: object) -> None:

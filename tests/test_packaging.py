@@ -97,11 +97,7 @@ class TestInstalled:
         assert len(mklbench.table("picard2012_table1")) > 100
 
     @pytest.mark.parametrize(
-        "arguments",
-        [
-            ["table", "picard2012_table1", "--recorded", "--format", "latex"],
-            ["report"],
-        ],
+        "arguments", [["table", "picard2012_table1", "--recorded", "--format", "latex"], ["report"]]
     )
     def test_what_needs_the_records_says_where_they_are(
         self, arguments: list[str], capsys: pytest.CaptureFixture[str]

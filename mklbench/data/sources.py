@@ -242,6 +242,8 @@ def in_edition(config: FileConfig, edition: Edition) -> FileConfig:
     if official is None:
         raise InputError(f"data.edition=official is not to be had: {config.name} has no such file.")
     layout = Layout(format="mat", inputs="x", label="t", struct=official.struct)
+    mirrored = Source("mirror", (official.mirror,), layout)
+    digest = text_digest(official.sha256, official.struct)
     return replace(
         config,
         edition="official",
@@ -251,12 +253,7 @@ def in_edition(config: FileConfig, edition: Edition) -> FileConfig:
         ),
         folder=str(PurePosixPath(official.mirror).parent),  # one copy for all sets of the file
         sha256=official.sha256,
-        expected=config.expected
-        and replace(
-            config.expected,
-            digest=text_digest(official.sha256, official.struct),
-            splits_digest=None,
-        ),
+        expected=config.expected and replace(config.expected, digest=digest, splits_digest=None),
     )
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mklbench.errors import InputError
 
-Rows = NDArray[np.int64]
+Rows = NDArray[np.int64]  # their numbers, or the codes of their classes
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,7 @@ def split_seed(digest: str, index: int, protocol: SplitProtocol) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
-def random_split(
-    y: NDArray[np.int64], digest: str, index: int, protocol: SplitProtocol
-) -> tuple[Rows, Rows]:
+def random_split(y: Rows, digest: str, index: int, protocol: SplitProtocol) -> tuple[Rows, Rows]:
     """Draw the training and the test rows of one split.
 
     Parameters
@@ -149,11 +147,7 @@ def n_splits(protocol: SplitProtocol, n_samples: int, groups: Rows | None, n_giv
 
 
 def draw_split(
-    y: NDArray[np.int64],
-    digest: str,
-    index: int,
-    protocol: SplitProtocol,
-    groups: Rows | None = None,
+    y: Rows, digest: str, index: int, protocol: SplitProtocol, groups: Rows | None = None
 ) -> tuple[Rows, Rows]:
     """Draw the training and the test rows of a split of any kind; rows of a group stay together.
 
@@ -175,9 +169,7 @@ def draw_split(
     return _require_classes(y, np.setdiff1d(np.arange(len(y)), test), test)
 
 
-def _drawn(
-    y: NDArray[np.int64], digest: str, index: int, protocol: SplitProtocol, groups: Rows | None
-) -> Rows:
+def _drawn(y: Rows, digest: str, index: int, protocol: SplitProtocol, groups: Rows | None) -> Rows:
     """Return the test rows of a fold, or of a random part of the groups; sorted."""
     k, fold, repeat = protocol.folds or 0, 0, index
     if protocol.kind == "kfold":
@@ -199,12 +191,7 @@ def _drawn(
 
 
 def _folded(
-    y: NDArray[np.int64],
-    k: int,
-    seed: int,
-    groups: Rows | None,
-    kind: str,
-    option: str = "split.folds",
+    y: Rows, k: int, seed: int, groups: Rows | None, kind: str, option: str = "split.folds"
 ) -> list[tuple[Rows, Rows]]:
     """Return folds of scikit-learn's: "plain", "stratified" or in order of "time"."""
     from sklearn import model_selection as selection
@@ -225,7 +212,7 @@ def _folded(
     return [_require_classes(y, train, test) for train, test in parts]
 
 
-def _require_classes(y: NDArray[np.int64], train: Rows, test: Rows) -> tuple[Rows, Rows]:
+def _require_classes(y: Rows, train: Rows, test: Rows) -> tuple[Rows, Rows]:
     """Return a split whose training part has all classes."""
     if absent := absent_class(y, train):
         raise InputError(
@@ -235,7 +222,7 @@ def _require_classes(y: NDArray[np.int64], train: Rows, test: Rows) -> tuple[Row
     return train, test
 
 
-def absent_class(y: NDArray[np.int64], train: Rows, test: Rows | None = None) -> str | None:
+def absent_class(y: Rows, train: Rows, test: Rows | None = None) -> str | None:
     """Say which part of a split is without which class, in a few words; None if none is."""
     for part, rows in (("training", train), ("test", test)):
         if rows is not None and (missing := np.setdiff1d(y, y[rows])).size:
@@ -251,7 +238,7 @@ def n_repeated(X: NDArray[np.float64], train: Rows, test: Rows) -> int:
 
 
 def folds(
-    y: NDArray[np.int64], k: int, seed: int, groups: Rows | None = None, in_order: bool = False
+    y: Rows, k: int, seed: int, groups: Rows | None = None, in_order: bool = False
 ) -> list[tuple[Rows, Rows]]:
     """Stratified folds for the cross-validation inside a training part.
 
@@ -297,14 +284,12 @@ def folds(
     return [(np.flatnonzero(fold_of != i), np.flatnonzero(fold_of == i)) for i in range(k)]
 
 
-def _draw(rows: Rows, y: NDArray[np.int64], n_drawn: int, generator: np.random.Generator) -> Rows:
+def _draw(rows: Rows, y: Rows, n_drawn: int, generator: np.random.Generator) -> Rows:
     """Draw `n_drawn` of `rows`; sorted."""
     return np.sort(generator.permutation(rows)[:n_drawn])
 
 
-def _draw_stratified(
-    rows: Rows, y: NDArray[np.int64], n_drawn: int, generator: np.random.Generator
-) -> Rows:
+def _draw_stratified(rows: Rows, y: Rows, n_drawn: int, generator: np.random.Generator) -> Rows:
     """Draw `n_drawn` of `rows`; sorted.
 
     Of each class as many as its share rounded down, then one more by largest remainder.

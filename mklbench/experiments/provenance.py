@@ -80,9 +80,8 @@ def git_revision() -> str | None:
     if (root := resources.checkout()) is None:
         return None
     command = ["git", "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+dirty"]
-    try:
+    with contextlib.suppress(OSError, subprocess.SubprocessError):  # no git, or no repository
         return subprocess.run(
             command, cwd=root, capture_output=True, text=True, timeout=10, check=True
         ).stdout.strip()
-    except (OSError, subprocess.SubprocessError):  # no git, or no repository
-        return None
+    return None

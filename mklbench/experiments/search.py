@@ -33,7 +33,6 @@ from mklbench.solution import Solution
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
-PathSolver = Callable[[KernelOperator, Array, Sequence[Any]], list[Solution]]
 Build = Callable[[Callable[..., Any]], KernelOperator]
 
 
@@ -84,7 +83,7 @@ class Responses:
         return [multiclass.checked(solve(operator, self.targets, **start), solve, operator)]
 
     def fit_path(
-        self, solve_path: PathSolver, operator: KernelOperator, values: Sequence[Any]
+        self, solve_path: Callable[..., Any], operator: KernelOperator, values: Sequence[Any]
     ) -> list[list[Solution]]:
         """Return what `fit` returns for each of the `values` of an option, solved all at once."""
         paths: list[list[Solution]] = []

@@ -110,9 +110,7 @@ def stopped_with_us(script: Path, directory: Path) -> Iterator[None]:
     By a process that reads from a pipe, of which only this process has the other end.
     """
     guard = subprocess.Popen(
-        [sys.executable, str(script), str(directory)],
-        stdin=subprocess.PIPE,
-        start_new_session=True,
+        [sys.executable, str(script), str(directory)], stdin=subprocess.PIPE, start_new_session=True
     )
     try:
         yield

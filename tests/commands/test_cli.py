@@ -200,10 +200,7 @@ def test_hydra_helps(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("line", "expected"),
-    [
-        ("mklbench run algo=qn", "algo=qnpkl"),
-        ("mklbench run split.n_s", "split.n_splits="),
-    ],
+    [("mklbench run algo=qn", "algo=qnpkl"), ("mklbench run split.n_s", "split.n_splits=")],
 )
 def test_the_shell_completes(
     line: str, expected: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

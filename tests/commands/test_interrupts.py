@@ -13,15 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from experiment_fakes import (
-    TINY,
-    fake_configs,
-    fake_run,
-    nobody_is_in,
-    start,
-    tiny_run,
-    wait_until,
-)
+from experiment_fakes import TINY, fake_configs, fake_run, nobody_is_in, start, tiny_run, wait_until
 from narrowing import present
 
 from mklbench import interruption

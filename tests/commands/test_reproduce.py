@@ -46,11 +46,6 @@ def _tiny_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "store")
-
-
-@pytest.fixture
 def results(tmp_path: Path) -> Path:
     return tmp_path / "results"
 
@@ -198,10 +193,7 @@ def test_records_of_another_edition_of_the_data_are_added_to(
 
 
 def test_reproduce_with_a_failing_run_says_so_and_is_no_success(
-    monkeypatch: pytest.MonkeyPatch,
-    store: Store,
-    results: Path,
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, store: Store, results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     @functools.wraps(svm.solve)
     def breaks_at_one(operator: KernelOperator, y: Array, C: float, **options: Any) -> Solution:

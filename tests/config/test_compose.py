@@ -171,14 +171,8 @@ def test_a_bad_override_is_one_sentence(override: str, expected: str) -> None:
     ("override", "said"),
     [
         ("+executor.jobs=3", "executor.jobs=3 is not known: "),
-        (
-            "~executor",
-            "executor is no config, but every run needs one: choose executor=NAME.",
-        ),
-        (
-            "++executor._target_=os.getcwd",
-            "executor=local cannot be used: ",
-        ),
+        ("~executor", "executor is no config, but every run needs one: choose executor=NAME."),
+        ("++executor._target_=os.getcwd", "executor=local cannot be used: "),
         ("++executor._target_=os.nothing", "executor._target_=os.nothing cannot be used: "),
     ],
 )

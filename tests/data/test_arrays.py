@@ -81,10 +81,7 @@ def test_a_cell_of_a_mat_file_is_views_side_by_side() -> None:
 @pytest.mark.parametrize(
     ("variables", "reason"),
     [
-        (
-            {"fea": cell(X, X[:3]), "gt": T},
-            "inputs fea of shape (3, 2) and type float64 for",
-        ),
+        ({"fea": cell(X, X[:3]), "gt": T}, "inputs fea of shape (3, 2) and type float64 for"),
         ({"fea": cell(X, "text"), "gt": T}, "inputs fea of shape (1,) and type <U4 for 4 labels"),
         ({"fea": cell(X, X), "gt": cell(T, -T)}, "labels gt of shape (1, 2) that are no vector"),
     ],
@@ -124,11 +121,7 @@ def test_text_files_are_taken_one_after_the_other() -> None:
 BAD_FILES: dict[str, tuple[bytes, Layout, str]] = {
     "no npz": (b"1,2,3\n", NPZ, "the file is not a file of NumPy's, or damaged"),
     "a cut npz": (npz(x=X, t=T)[:100], NPZ, "the file is not a file of NumPy's, or damaged"),
-    "pickled objects": (
-        npz(x=np.array([{}], object), t=T),
-        NPZ,
-        "Object arrays cannot be loaded",
-    ),
+    "pickled objects": (npz(x=np.array([{}], object), t=T), NPZ, "Object arrays cannot be loaded"),
     "texts": (npz(x=X.astype(str), t=T), NPZ, "type <U32 for 4 labels"),
     "no mat": (b"MATLAB 5.0 MAT-file, or so", TOY, "is not a MATLAB file, or damaged"),
     "a cut mat": (benchmarks_file(toy=toy_benchmark())[:300], TOY, "is not a MATLAB file"),

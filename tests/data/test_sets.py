@@ -88,10 +88,7 @@ def test_a_real_set_is_the_published_one(name: str, mirror: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(
-            name,
-            marks=[] if name in FEW_ARCHIVES else pytest.mark.slow,
-        )
+        pytest.param(name, marks=[] if name in FEW_ARCHIVES else pytest.mark.slow)
         for name in ARCHIVES
     ],
 )

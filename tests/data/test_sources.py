@@ -18,11 +18,7 @@ from data_fakes import NOWHERE, TOY_DIGEST, TOY_TEXT, toy_config
 
 from mklbench.data import load
 from mklbench.data.catalogue import fetch, verify
-from mklbench.data.files import (
-    cache_directory,
-    download_timeout,
-    mirror_location,
-)
+from mklbench.data.files import cache_directory, download_timeout, mirror_location
 from mklbench.errors import DataError, InputError
 
 CONTENT = TOY_TEXT.encode()

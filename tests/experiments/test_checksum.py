@@ -40,11 +40,6 @@ def done(run: Run) -> list[Record]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "store")
-
-
-@pytest.fixture
 def exported(store: Store, run: Run, done: list[Record], tmp_path: Path) -> Path:
     """A file of the records of both splits."""
     for record in done:

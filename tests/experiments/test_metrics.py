@@ -6,6 +6,7 @@ import csv
 import io
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,23 +30,22 @@ from mklbench.report.table.metrics import METRICS
 ASKED = "metrics=[roc_auc,f1_macro,neg_brier_score]"
 
 
-def decisions(run: Run, split: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return decision values and codes of the test part, everything done the plain way."""
-    data = run.dataset()
-    train, test = run.rows(split)
+def fitted(run: Run, split: int) -> tuple[Any, ...]:
+    """Return the kernels, the solutions, and the test part with its codes, the plain way."""
+    data, (train, test) = run.dataset(), run.rows(split)
     scaling = fit_scaling("minmax", data.X[train])
     operator = configs.kernel(run.config.kernel)(scaling.transform(data.X[train]))
     solutions = multiclass.fit(
         configs.algorithm(run.config.algo), operator, data.y[train], len(data.classes)
     )
-    values = multiclass.decision_function(operator, solutions, scaling.transform(data.X[test]))
-    return values, data.y[test]
+    return operator, solutions, scaling.transform(data.X[test]), data.y[test]
 
 
 def test_scores_are_kept_with_the_record() -> None:
     run = tiny_run(ASKED)
     record = run_split(run, 1)
-    values, codes = decisions(run, 1)
+    *model, codes = fitted(run, 1)
+    values = multiclass.decision_function(*model)
     scores = present(record.scores)
     assert list(scores) == ["roc_auc", "f1_macro", "neg_brier_score"]
     assert scores["roc_auc"] == pytest.approx(roc_auc_score(codes, values))
@@ -153,18 +153,12 @@ def test_a_table_has_its_runs_measured_by_what_it_shows(
 def test_the_size_of_a_model_is_that_of_the_pickle_of_what_predicts(of: tuple[str, ...]) -> None:
     run = tiny_run(*of, "metrics=[model_bytes,roc_auc]")
     record = run_split(run, 0)
-    data, (train, test) = run.dataset(), run.rows(0)
-    scaling = fit_scaling("minmax", data.X[train])
-    operator = configs.kernel(run.config.kernel)(scaling.transform(data.X[train]))
-    solutions = multiclass.fit(
-        configs.algorithm(run.config.algo), operator, data.y[train], len(data.classes)
-    )
+    operator, solutions, new, _ = fitted(run, 0)
     model = DecisionFunction.of(operator, solutions)
     pickled = pickle.dumps(model, protocol=pickle.HIGHEST_PROTOCOL)
     scores = present(record.scores)
     assert list(scores) == ["model_bytes", "roc_auc"]
     assert scores["model_bytes"] == pytest.approx(len(pickled), rel=0.01)  # but for seconds in it
-    new = scaling.transform(data.X[test])
     assert_array_equal(pickle.loads(pickled)(new), model(new))
     # At least a coefficient and a feature of each support vector, each a number of 8 bytes.
     assert present(scores["model_bytes"]) > 2 * 8 * present(record.n_support)

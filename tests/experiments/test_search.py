@@ -225,9 +225,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[Call]:
 WARM = ("algo._target_=experiment_fakes.solve_from", "~algo.svm_tol", "search=cv")
 
 
-def test_starts_are_the_means_of_the_C_before_and_of_the_fold_before(
-    calls: list[Call],
-) -> None:
+def test_starts_are_the_means_of_the_C_before_and_of_the_fold_before(calls: list[Call]) -> None:
     select(*WARM, "search.grid.algo.C=[10,0.1,1]")
     assert [C for C, *_ in calls] == [0.1, 1, 10] * 5
     starts, weights = [call[2] for call in calls], [call[3] for call in calls]
@@ -238,9 +236,7 @@ def test_starts_are_the_means_of_the_C_before_and_of_the_fold_before(
         np.testing.assert_array_equal(starts[position], np.mean([*before, *same], axis=0))
 
 
-def test_entries_that_differ_in_more_than_C_are_paths_of_their_own(
-    calls: list[Call],
-) -> None:
+def test_entries_that_differ_in_more_than_C_are_paths_of_their_own(calls: list[Call]) -> None:
     grid = ["search.grid.algo.C=[1,2]", "+search.grid.algo.tol=[0.1,0.01]"]
     select(*WARM, *grid, "+search.grid.kernel.gamma=[0.1,1.0]", "search.folds=2")
     assert [C for C, *_ in calls] == [1, 2] * 8
@@ -284,8 +280,7 @@ def test_targets_are_searched_by_their_rmse() -> None:
             for fit_rows, held_out in folds(responses.codes, 5, SEED):
                 K = kernels.gaussian(X, gamma).gram([1.0])
                 alpha = np.linalg.solve(
-                    K[np.ix_(fit_rows, fit_rows)] + lam * np.eye(len(fit_rows)),
-                    targets[fit_rows],
+                    K[np.ix_(fit_rows, fit_rows)] + lam * np.eye(len(fit_rows)), targets[fit_rows]
                 )
                 residual = K[np.ix_(held_out, fit_rows)] @ alpha - targets[held_out]
                 squared += float(residual @ residual)

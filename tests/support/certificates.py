@@ -17,11 +17,7 @@ Array = NDArray[np.float64]
 
 
 def bank_bounds(
-    bank: Bank,
-    y: Array,
-    machine: KernelMachine,
-    box: ArrayLike,
-    penalty: Penalty | None = None,
+    bank: Bank, y: Array, machine: KernelMachine, box: ArrayLike, penalty: Penalty | None = None
 ) -> Bounds:
     """Bound the value of learning the weights of a bank, on the simplex if not told otherwise."""
     point = PrimalDualPoint.on_bank(bank, Hinge(y, box), machine)

@@ -20,14 +20,7 @@ from mklbench.report.analysis.assemble import Place, SlotRecords
 from mklbench.report.analysis.places import slot_records
 from mklbench.report.document import Document
 from mklbench.report.loading import load_table
-from mklbench.report.table.paper_table import (
-    Baseline,
-    Column,
-    PaperTable,
-    Protocol,
-    Row,
-    Slot,
-)
+from mklbench.report.table.paper_table import Baseline, Column, PaperTable, Protocol, Row, Slot
 from mklbench.report.table.verdict import Published
 
 PROVENANCE = {

@@ -157,10 +157,9 @@ class Locks:
 
 def owner_of(path: Path) -> Owner | None:
     """Return who has locked a path, alive or not; None if nobody has."""
-    try:
+    with contextlib.suppress(OSError, ValueError, TypeError):  # none, or nobody of ours
         return Owner(**json.loads(os.readlink(path)))
-    except (OSError, ValueError, TypeError):  # there is none, or it is nobody of ours
-        return None
+    return None
 
 
 def holder(path: Path) -> Owner | None:
@@ -175,12 +174,11 @@ def holder(path: Path) -> Owner | None:
 
 @cache
 def _machine() -> str:
-    try:
+    with contextlib.suppress(OSError):  # not Linux
         started = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
         numbers = os.readlink("/proc/self/ns/pid")
-    except OSError:  # not Linux
-        return ""
-    return hashlib.sha256(f"{started} {numbers}".encode()).hexdigest()[:8]
+        return hashlib.sha256(f"{started} {numbers}".encode()).hexdigest()[:8]
+    return ""
 
 
 def _started(pid: int) -> int | None:

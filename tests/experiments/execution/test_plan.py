@@ -10,15 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from experiment_fakes import (
-    TINY,
-    fake_configs,
-    fake_run,
-    nobody_is_in,
-    start,
-    tiny_run,
-    wait_until,
-)
+from experiment_fakes import TINY, fake_configs, fake_run, nobody_is_in, start, tiny_run, wait_until
 from narrowing import present
 
 from mklbench.experiments import progress as progress_module
@@ -30,11 +22,6 @@ from mklbench.experiments.record import Record
 from mklbench.experiments.records import RunRecords
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "store")
 
 
 def modification_times(store: Store, run: Run) -> dict[str, int]:
@@ -248,8 +235,7 @@ def test_the_bar_is_for_terminals(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.4213, "0.42 s"), (59.4, "59 s"), (200, "0:03:20"), (7500, "2:05:00")],
+    ("seconds", "text"), [(0.4213, "0.42 s"), (59.4, "59 s"), (200, "0:03:20"), (7500, "2:05:00")]
 )
 def test_durations_are_readable(seconds: float, text: str) -> None:
     assert duration(seconds) == text

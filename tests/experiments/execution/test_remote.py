@@ -76,11 +76,6 @@ def holding(split: int, reason: str, run: Run) -> Fate:
     return fate
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "store")
-
-
 def test_jobs_take_selections_and_splits(store: Store) -> None:
     results = run_all([tiny_run(*SHARED), tiny_run()], store, executor=Engine(store))
     assert [result.status for result in results] == ["done", "done"]

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from experiment_fakes import tiny_run
 
 from mklbench.experiments.evaluation import unfinished
@@ -30,11 +29,6 @@ def shared(*seconds: float) -> list[dict[str, Any]]:
         {"split": split, "params": {"algo.C": 1}, "accuracy": 0.5, "seconds": taken}
         for split, taken in enumerate(seconds)
     ]
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "store")
 
 
 def record_file(path: Path, run: Run, *records: Record) -> RecordFile:
