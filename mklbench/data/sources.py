@@ -247,10 +247,7 @@ def in_edition(config: FileConfig, edition: Edition) -> FileConfig:
     return replace(
         config,
         edition="official",
-        sources=(
-            Source("mirror", (official.mirror,), layout),
-            Source("url", (official.url,), layout),
-        ),
+        sources=(mirrored, Source("url", (official.url,), layout)),
         folder=str(PurePosixPath(official.mirror).parent),  # one copy for all sets of the file
         sha256=official.sha256,
         expected=config.expected and replace(config.expected, digest=digest, splits_digest=None),
