@@ -98,7 +98,9 @@ class AlignmentDisplay:
         for step in shared.taken_apart(estimator)[0]:
             samples = step.transform(samples)
         chosen = shared.chosen_kernels(model, samples, y, kernels, top_k)
-        target = _target(targets, by_class)
+        # Y Y' with a column of Y for each class, or y y' of real targets.
+        Y = targets[:, None] == np.unique(targets) if by_class else targets[:, None]
+        target = Y.astype(np.float64) @ Y.T.astype(np.float64)
         grams = [*chosen.values(), lambda: target]
         return cls([*chosen, "target"], _alignments(grams, len(target))).plot(ax=ax)
 
@@ -133,13 +135,6 @@ class AlignmentDisplay:
                 text = f"{value:.2f}"
                 self.ax_.text(j, i, text, ha="center", va="center", color=colour, fontsize=7)
         return self
-
-
-def _target(y: NDArray[Any], by_class: bool) -> Array:
-    """Return Y Y' (n, n) with a column of Y for each class, or y y' of real targets."""
-    columns = y[:, None] == np.unique(y) if by_class else y[:, None]
-    numbers = columns.astype(np.float64)
-    return numbers @ numbers.T
 
 
 def _alignments(grams: Sequence[Callable[[], Array]], n_samples: int) -> Array:

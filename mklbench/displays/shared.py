@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -99,7 +100,8 @@ def chosen_kernels(
     InputError
         If a kernel is not known, or `top_k` is out of range.
     """
-    operator = model._kernels_on(X, y)
+    fresh = clone(model)  # the model stays as it is
+    operator = fresh._built(fresh._validated(X, y, None).samples)
     names = list(model.kernel_names_) if isinstance(operator, Bank) else []
     if kernels is not None:
         numbers = [_number(kernel, names) for kernel in kernels]

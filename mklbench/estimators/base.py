@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
@@ -336,11 +336,6 @@ class KernelEstimator(Versioned, ReadableModel, BaseEstimator):
         if self._views is not None:
             return self._views
         return resolve(self.kernel)
-
-    def _kernels_on(self, X: ArrayLike, y: ArrayLike) -> KernelOperator:
-        """Return the kernels on other samples; the estimator stays as it is."""
-        fresh = clone(self)
-        return fresh._built(fresh._validated(X, y, None).samples)
 
     def _solver(self, factors: Array | None = None) -> Callable[..., Solution]:
         """Return the `solve` of the algorithm with the parameters of the estimator.

@@ -90,18 +90,16 @@ class ReadableModel:
         import pandas as pd
 
         names, weights = self._labelled()
+        index = pd.Index(names, name="kernel")
+        labelled: Any
         if len(weights) == 1:
-            labelled: Any = pd.Series(weights[0], index=pd.Index(names, name="kernel"))
-            labelled.name = "weight"
+            labelled = pd.Series(weights[0], index=index, name="weight")
             sizes = labelled.abs()
         else:
             columns = pd.Index(getattr(self, "classes_", range(len(weights))), name="class")
-            index = pd.Index(names, name="kernel")
             labelled = pd.DataFrame(weights.T, index=index, columns=columns)
             sizes = labelled.abs().mean(axis=1)
-        if not sort:
-            return cast("pd.Series | pd.DataFrame", labelled)
-        order = np.argsort(-sizes.to_numpy(), kind="stable")
+        order = np.argsort(-sizes.to_numpy(), kind="stable") if sort else slice(None)
         return cast("pd.Series | pd.DataFrame", labelled.iloc[order])
 
     def _labelled(self) -> tuple[list[str], Array]:

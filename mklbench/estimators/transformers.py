@@ -161,8 +161,7 @@ class RawTable(TransformerMixin, BaseEstimator):
             return X
         table = X
         if set(self.names) <= set(table.columns):  # encoded already
-            table, columns = table[list(self.names)], list(self.names)
-            return self._numbers(table)
+            return self._numbers(table[list(self.names)])
         columns = self.columns
         if is_numbering(list(table.columns)) and len(columns) == table.shape[1]:
             table = table.set_axis(columns, axis=1)

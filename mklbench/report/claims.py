@@ -149,13 +149,10 @@ def _of_curves(
     of_one: Callable[[Curve], float | None], report: Report, claim: Claim
 ) -> dict[str, float]:
     """Return a value of the curve of one column along the sweep, for each row that has one."""
-    sweep = report.table.sweep
-    assert sweep is not None  # checked when the table is read
-    lines = {
-        row.label: curve(report, sweep, row, claim.columns[0], claim.metric)
+    values = {
+        row.label: of_one(curve(report, row, claim.columns[0], claim.metric))
         for row in report.table.rows
     }
-    values = {label: of_one(line) for label, line in lines.items()}
     return {label: value for label, value in values.items() if value is not None}
 
 

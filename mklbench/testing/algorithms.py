@@ -127,20 +127,14 @@ def check_algorithm(
         In one sentence, for the first thing that does not hold.
     """
     if isinstance(solve, str):
-        solve, kernels = _of_config(solve, kernels, config_dir)
+        from mklbench import config as configs
+
+        config = configs.run_config(configs.compose([f"algo={solve}"], config_dir))
+        solve, kernels = configs.algorithm(config.algo), kernels or configs.kernel(config.kernel)
     for build in [kernels] if kernels else _builders(algorithm_of(solve)):
         case = _Case(solve, algorithm_of(solve), build)
         for check in _CHECKS:
             check(case)
-
-
-def _of_config(
-    name: str, kernels: KernelBuilder | None, config_dir: Path | str | None
-) -> tuple[Solver, KernelBuilder]:
-    from mklbench import config as configs
-
-    config = configs.run_config(configs.compose([f"algo={name}"], config_dir))
-    return configs.algorithm(config.algo), kernels or configs.kernel(config.kernel)
 
 
 def _builders(algorithm: Algorithm) -> list[KernelBuilder]:

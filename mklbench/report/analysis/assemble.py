@@ -229,12 +229,13 @@ def assemble(table: PaperTable, find: Finder) -> Report:
         for place, (slot, found) in slots.items()
         if any(METRICS[name].is_time for name in slot.column.metrics)
     }
+    standings, published_standings = _standings(table, slots)
     return Report(
         table=table,
         slots=slots,
         numbers=numbers,
-        standings=_standings(table, slots),
-        published_standings=_published_standings(table),
+        standings=standings,
+        published_standings=published_standings,
         timed_on=TimedOn.of(with_times),
     )
 
@@ -292,31 +293,25 @@ def _number(table: PaperTable, slot: Slot, found: SlotRecords, metric: Metric) -
     )
 
 
-def _standings(table: PaperTable, slots: Slots) -> dict[NumberPlace, Standing]:
-    """Return how the finished numbers stand against the baseline, where they have a standing."""
+def _standings(
+    table: PaperTable, slots: Slots
+) -> tuple[dict[NumberPlace, Standing], dict[tuple[str, str, str], Standing]]:
+    """Return how finished and published numbers stand against the baseline, where they do."""
+    found: dict[NumberPlace, Standing] = {}
+    of_paper: dict[tuple[str, str, str], Standing] = {}
     if table.baseline is None:
-        return {}
+        return found, of_paper
     baseline, metric = table.baseline, METRICS[table.baseline.metric]
-    found = {}
     for row, column, protocol in slots:
         reference = (row, baseline.column, protocol)
         difference = measured_difference(slots, (row, column, protocol), reference, metric)
         if judged := standing(difference, baseline.margin, metric):
             found[row, column, protocol, metric.name] = judged
-    return found
-
-
-def _published_standings(table: PaperTable) -> dict[tuple[str, str, str], Standing]:
-    """Return the same for the published numbers, by row, column and metric."""
-    if table.baseline is None:
-        return {}
-    baseline, metric = table.baseline, METRICS[table.baseline.metric]
     n_splits = {row.name: table.published_n_splits_of(row) for row in table.rows}
-    found = {}
     for place, number in table.published.items():
-        reference = table.published.get((place[0], baseline.column, metric.name))
-        if place[-1] == metric.name and reference is not None:
-            difference = published_difference(number, reference, n_splits[place[0]])
+        other = table.published.get((place[0], baseline.column, metric.name))
+        if place[-1] == metric.name and other is not None:
+            difference = published_difference(number, other, n_splits[place[0]])
             if judged := standing(difference, baseline.margin, metric):
-                found[place] = judged
-    return found
+                of_paper[place] = judged
+    return found, of_paper

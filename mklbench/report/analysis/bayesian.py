@@ -127,8 +127,12 @@ class _Gibbs:
         kept = []
         for step in range(N_WARM + N_KEPT):
             centre, scale, deltas = self._draw_level(variances * self._of_mean, mixing)
-            variances = self._draw_variances(deltas)
-            freedom = self._draw_freedom(mixing)
+            # The s_i^2 are inverse gamma under a uniform prior of s_i.
+            misfit = self._squares + (self._means - deltas) ** 2 / self._of_mean
+            variances = (misfit / 2.0) / self._rng.gamma((self._n_splits - 1) / 2.0, 1.0, shape)
+            # nu is drawn on its grid, given l.
+            exponent = (np.log(mixing) - mixing).sum(axis=1)[:, None] * (FREEDOMS / 2.0)
+            freedom = FREEDOMS[self._choose(self._of_freedoms + exponent)][:, None]
             rate = (freedom + ((deltas - centre) / scale) ** 2) / 2.0
             mixing = np.maximum(self._rng.gamma((freedom + 1.0) / 2.0, 1.0 / rate), 1e-12)
             if step >= N_WARM:
@@ -155,16 +159,6 @@ class _Gibbs:
         precision = 1.0 / of_mean + mixing / scale**2
         mean = (self._means / of_mean + centre * mixing / scale**2) / precision
         return centre, scale, mean + self._normal(len(self._means)) / np.sqrt(precision)
-
-    def _draw_variances(self, deltas: Array) -> Array:
-        """Draw the s_i^2, inverse gamma under a uniform prior of s_i."""
-        misfit = self._squares + (self._means - deltas) ** 2 / self._of_mean
-        return (misfit / 2.0) / self._rng.gamma((self._n_splits - 1) / 2.0, 1.0, deltas.shape)
-
-    def _draw_freedom(self, mixing: Array) -> Array:
-        """Draw nu on its grid, given l."""
-        exponent = (np.log(mixing) - mixing).sum(axis=1)[:, None] * (FREEDOMS / 2.0)
-        return FREEDOMS[self._choose(self._of_freedoms + exponent)][:, None]
 
     def _choose(self, log_density: Array) -> NDArray[np.int64]:
         """Draw a position of each row (chain) by its unnormalised log probabilities."""

@@ -48,9 +48,15 @@ def power_law(sizes: Sequence[float], values: Sequence[float]) -> tuple[float, f
     return float(exponent), float(np.exp(logarithm))
 
 
-def curve(report: Report, sweep: Sweep, row: Row, column: str, metric: str) -> Curve:
+def sweep_of(report: Report) -> Sweep:
+    """Return the sweep of a table that has one, as was checked when it was read."""
+    assert report.table.sweep is not None
+    return report.table.sweep
+
+
+def curve(report: Report, row: Row, column: str, metric: str) -> Curve:
     """Return the curve of a metric from the records of a report."""
-    sizes, samples, runs = [], [], []
+    sweep, sizes, samples, runs = sweep_of(report), [], [], []
     for value, protocol in zip(sweep.values, report.table.protocols, strict=True):
         _, found = report.slots.get((row.name, column, protocol.name), (None, None))
         if found is None or found.status != DONE:

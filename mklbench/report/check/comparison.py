@@ -94,7 +94,7 @@ def differences(run: Run, now: Record, before: Record) -> Iterator[str]:
     if now.accuracy is not None and before.accuracy is not None:
         assert now.n_test is not None
         n_moved = round(abs(now.accuracy - before.accuracy) * now.n_test)
-        if n_moved > _samples(share, now.n_test):
+        if n_moved > 1 + share * now.n_test:
             yield (
                 f"accuracy {100 * now.accuracy:.2f}%, recorded {100 * before.accuracy:.2f}% "
                 f"({n_moved} test samples)"
@@ -126,7 +126,7 @@ def is_near_tie(run: Run, now: Record, before: Record) -> bool:
             return True
         if one.accuracy is not None and other.accuracy is not None and now.n_train is not None:
             n_moved = round(abs(one.accuracy - other.accuracy) * now.n_train)
-            return n_moved <= _samples(share, now.n_train)
+            return n_moved <= 1 + share * now.n_train
         changes = (_change(one.rmse, other.rmse), _change(one.score, other.score))
         return max(changes) <= 2.0 * math.sqrt(share)
 
@@ -196,11 +196,6 @@ def _share(run: Run, now: Record, before: Record) -> float:
     tolerance = _tolerance(run)
     gaps = (gap if gap < 1.0 else 0.0 for gap in (_gap(now), _gap(before)))
     return _ROUNDING + sum(max(gap, tolerance) for gap in gaps)
-
-
-def _samples(share: float, n_samples: int) -> float:
-    """Return how many samples may be classified otherwise: one, and as large a share of them."""
-    return 1 + share * n_samples
 
 
 def _gap(record: Record) -> float:

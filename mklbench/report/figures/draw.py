@@ -25,6 +25,7 @@ Axes = Any
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 COLOURS = (BLUE, ORANGE, GREEN, "#CC79A7", "#56B4E9", "#E69F00")
 INK, SOFT = "#333333", "#8a8a8a"
+MARKERS = "osD^vP"
 
 # The style sheet of matplotlib that all of them have.
 STYLE = Path(__file__).parent / "figures.mplstyle"

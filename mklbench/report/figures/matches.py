@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from mklbench.report.analysis.agreement import by_chance, matches
 from mklbench.report.analysis.assemble import Place, Report
-from mklbench.report.figures.draw import COLOURS, INK, Axes, Canvas, legend_outside, panels
+from mklbench.report.figures.draw import COLOURS, INK, MARKERS, Axes, Canvas, legend_outside, panels
 from mklbench.report.table.paper_table import NOT_GIVEN, Figure, Protocol
 
-MARKERS = "osD^vP"
 # The best of all settings reaches so many in one of twenty permutations.
 _SHARE = 0.95
 

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from mklbench.experiments.record import DONE
 from mklbench.report.analysis.assemble import Place, Report
-from mklbench.report.analysis.growth import Curve, curve
+from mklbench.report.analysis.growth import Curve, curve, sweep_of
 from mklbench.report.figures.draw import (
     BLUE,
     COLOURS,
     INK,
+    MARKERS,
     ORANGE,
     SOFT,
     Axes,
@@ -27,7 +28,6 @@ from mklbench.report.table.paper_table import NOT_GIVEN, Column, Figure, Row, Sw
 
 Array = NDArray[np.float64]
 
-MARKERS = "osD^vP"
 PANELS_A_LINE = 2
 MOST_LETTERS_A_LINE = 60  # of a legend
 
@@ -72,16 +72,10 @@ class GrowthCurves(Figure):
         return canvas
 
 
-def sweep_of(report: Report) -> Sweep:
-    """Return the sweep of a table that has one, as was checked when it was read."""
-    assert report.table.sweep is not None
-    return report.table.sweep
-
-
 def growth_curves(report: Report, figure: GrowthCurves, row: Row) -> dict[str, Curve]:
     """Return the curve of each column of `figure` on one row, by its label."""
     return {
-        column.label: curve(report, sweep_of(report), row, column.name, figure.metric)
+        column.label: curve(report, row, column.name, figure.metric)
         for column in report.table.columns
         if column.name in figure.columns
     }
@@ -136,16 +130,18 @@ class Path(Figure):
         for row, (upper, lower) in zip(rows, axes.T, strict=True):
             for number, column in enumerate(columns):
                 above, below = (BLUE, ORANGE) if len(columns) == 1 else (COLOURS[number],) * 2
-                _curve(upper, report, row, column, sweep, "accuracy", above)
-                _curve(lower, report, row, column, sweep, "objective", below)
+                _curve(upper, report, row, column, "accuracy", above)
+                _curve(lower, report, row, column, "objective", below)
             _scale(lower, sweep)
             if sweep.option == "algo.C":
                 for axis in (upper, lower):
                     axis.axvline(1.0, color=SOFT, linewidth=0.8, zorder=0)
-                _mark_identity(lower, row, sweep)
+                if row.larger_class is not None:
+                    _mark_identity(lower, row.larger_class, sweep)
             else:
                 lower.set_yscale("log")
-            _mark_larger_class(upper, row)
+            if row.larger_class is not None:
+                _mark_larger_class(upper, row.larger_class)
             if self.marks is not None:
                 _mark_chosen(upper, report, row, self.marks, sweep)
             upper.set_title(row.label, loc="left")
@@ -157,11 +153,9 @@ class Path(Figure):
         return canvas
 
 
-def _curve(
-    axis: Axes, report: Report, row: Row, column: Column, sweep: Sweep, metric: str, colour: str
-) -> None:
+def _curve(axis: Axes, report: Report, row: Row, column: Column, metric: str, colour: str) -> None:
     """Mean and one standard deviation of a metric along the sweep."""
-    line = curve(report, sweep, row, column.name, metric)
+    line = curve(report, row, column.name, metric)
     means, spreads = _means_and_spreads(line)
     axis.fill_between(line.sizes, means - spreads, means + spreads, color=colour, alpha=0.12, lw=0)
     axis.plot(line.sizes, means, color=colour, marker="o", markersize=3, lw=1.4, label=column.label)
@@ -181,24 +175,19 @@ def _scale(axis: Axes, sweep: Sweep) -> None:
     axis.minorticks_off()
 
 
-def _mark_larger_class(axis: Axes, row: Row) -> None:
-    if row.larger_class is None:
-        return
-    axis.axhline(100 * row.larger_class, color=INK, linewidth=1, linestyle=(0, (1, 2)))
-    axis.annotate("larger class", (0.99, 100 * row.larger_class), fontsize=7, color=INK,
+def _mark_larger_class(axis: Axes, share: float) -> None:
+    axis.axhline(100 * share, color=INK, linewidth=1, linestyle=(0, (1, 2)))
+    axis.annotate("larger class", (0.99, 100 * share), fontsize=7, color=INK,
                   xycoords=("axes fraction", "data"), xytext=(0, -3), ha="right", va="top",
                   textcoords="offset points")  # fmt: skip
 
 
-def _mark_identity(axis: Axes, row: Row, sweep: Sweep) -> None:
+def _mark_identity(axis: Axes, share: float, sweep: Sweep) -> None:
     """Draw the objective of the identity kernel against C."""
-    if row.larger_class is None:
-        return
     from mklbench.optim.svm_value import value_at_identity
 
     grid = np.geomspace(min(sweep.values), max(sweep.values), 200)
-    shares = row.larger_class, 1 - row.larger_class
-    identity = [value_at_identity(*((share, float(C)) for share in shares)) for C in grid]
+    identity = [value_at_identity((share, float(C)), (1 - share, float(C))) for C in grid]
     axis.plot(grid, identity, color=INK, linewidth=1, linestyle=(0, (4, 2)))
     beside = int(np.searchsorted(identity, 0.75 * identity[-1]))  # on the rise, left of the curve
     axis.annotate("K = I", (grid[beside], identity[beside]), fontsize=7, color=INK,

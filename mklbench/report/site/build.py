@@ -6,7 +6,6 @@ import base64
 import json
 import tempfile
 import zlib
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from mklbench.errors import missing
 from mklbench.experiments.store import Store
 from mklbench.report.analysis.agreement import n_matching
 from mklbench.report.results import recorded_figures, write_figures
-from mklbench.report.site.collected import Collected, collect, compare
+from mklbench.report.site.collected import collect, compare
 from mklbench.report.site.content import Runs, content, run_command
 from mklbench.report.site.papers import KINDS, paper_pages
 
@@ -34,28 +33,16 @@ def build(store: Store | None = None, config_dir: str | None = None) -> str:
         A directory of the reader's own configs, with tables of their own in ``table/``.
     """
     collected = collect(store, config_dir)
-    with tempfile.TemporaryDirectory() as directory:
-        return _page(collected, _figures(collected, Path(directory)), store, config_dir)
-
-
-def _figures(collected: Sequence[Collected], directory: Path) -> dict[str, dict[str, Path]]:
-    """Return the figures by the name of the table and their own: recorded, or else drawn."""
-    return {
-        one.table.name: recorded_figures(one.table)
-        if one.recorded
-        else write_figures(one.shown, directory, ("png",), of_records=True)
-        for one in collected
-    }
-
-
-def _page(
-    collected: Sequence[Collected],
-    figures: Mapping[str, Mapping[str, Path]],
-    store: Store | None,
-    config_dir: str | None,
-) -> str:
     runs, numbers = Runs(), list[dict[str, Any]]()
-    papers = paper_pages(collected, runs, numbers, figures)
+    with tempfile.TemporaryDirectory() as directory:
+        # By the name of the table and their own: recorded, or else drawn.
+        figures = {
+            one.table.name: recorded_figures(one.table)
+            if one.recorded
+            else write_figures(one.shown, Path(directory), ("png",), of_records=True)
+            for one in collected
+        }
+        papers = paper_pages(collected, runs, numbers, figures)
     known = content(collected, runs, numbers, store, config_dir)
     script, asked = _library()
     compared = list(compare(collected)) if store is not None else []
@@ -77,7 +64,10 @@ def _page(
             n_loose=sum(len(table["places"]) for table in known["tables"] if not table["name"]),
             library=packed(script) if script else "",
             asked=asked,
-            data=packed_json(known),
+            # A number that is not finite is a ValueError: JSON does not have it.
+            data=packed(
+                json.dumps(known, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+            ),
             scripts=[_text(name) for name in SCRIPTS],
             style=_text("report.css"),
         )
@@ -88,17 +78,6 @@ def _page(
 def packed(text: str) -> str:
     """Return a text deflated, in base 64, as it may stand inside a script; ``page.js`` unpacks."""
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
-
-
-def packed_json(content: object) -> str:
-    """Return a JSON object, packed.
-
-    Raises
-    ------
-    ValueError
-        If a number in it is not finite, which JSON does not have.
-    """
-    return packed(json.dumps(content, separators=(",", ":"), ensure_ascii=False, allow_nan=False))
 
 
 def _library() -> tuple[str, str]:

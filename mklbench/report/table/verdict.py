@@ -110,18 +110,17 @@ def judge(
     difference = measured.mean - published.mean
     if step is not None:
         digit, sample = step
-        rounding = 0.5 * digit * (1.0 + 1e-9)
-        if abs(difference) <= rounding:
-            return Verdict.MATCH
-        if abs(difference) <= sample + rounding:
-            return Verdict.CLOSE
-        return Verdict.HIGHER if difference > 0 else Verdict.LOWER
-    if published.std is None or measured.std is None:
+        matching = 0.5 * digit * (1.0 + 1e-9)
+        close = sample + matching
+    elif published.std is None or measured.std is None:
         return Verdict.NO_SPREAD
-    error = standard_error_of_difference(published.std, published_n, measured.std, measured.n)
-    if abs(difference) <= 2 * error:
+    else:
+        error = standard_error_of_difference(published.std, published_n, measured.std, measured.n)
+        matching = 2 * error
+        close = published.std
+    if abs(difference) <= matching:
         return Verdict.MATCH
-    if abs(difference) <= published.std:
+    if abs(difference) <= close:
         return Verdict.CLOSE
     return Verdict.HIGHER if difference > 0 else Verdict.LOWER
 

@@ -79,14 +79,14 @@ def judged(one: Claim, **options: tuple[str, str, str]) -> Judged:
 
 class TestGrowth:
     def test_a_curve_is_against_the_axis_of_the_sweep(self) -> None:
-        line = curve(measured(), SWEEP, Row("many", "Many", ()), "slow", "svm_calls")
+        line = curve(measured(), Row("many", "Many", ()), "slow", "svm_calls")
         assert line.sizes == (200.0, 1000.0)
         assert [sample.mean for sample in line.samples] == pytest.approx([600.0, 3000.0])
         assert line.exponent == pytest.approx(1.0)
 
     def test_runs_that_are_not_done_are_left_out(self) -> None:
         report = measured(without=("few", "slow", "widths=2"))
-        line = curve(report, SWEEP, Row("few", "Few", ()), "slow", "svm_calls")
+        line = curve(report, Row("few", "Few", ()), "slow", "svm_calls")
         assert line.sizes == (100.0,)
         assert line.exponent is None
 
