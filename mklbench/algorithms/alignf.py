@@ -17,8 +17,6 @@ any s > 0.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import nnls
@@ -26,7 +24,7 @@ from scipy.optimize import nnls
 from mklbench import certify
 from mklbench.kernels.base import Array, Bank
 from mklbench.optim.alignment import Alignment
-from mklbench.optim.machines import ClassWeight, Learner, reported
+from mklbench.optim.machines import ClassWeight, Learner, after_first_stage
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 from mklbench.validation import check_choice
@@ -111,13 +109,8 @@ def solve(
     else:
         weights = least_on_simplex(alignment)
         gap = programme_bounds(alignment, weights).relative_gap
-    solution = machine.learn(bank, targets, weights)
-    solved = replace(
-        solution,
-        gap=max(gap, solution.gap),
-        converged=solution.converged and gap <= _SOLVED,
-    )
-    return reported(solved, alignment.bounds(weights).lower)
+    solution, reached = machine.learn(bank, targets, weights), alignment.bounds(weights).lower
+    return after_first_stage(solution, reached, gap, _SOLVED, [{"objective": reached}])
 
 
 def most_aligned(alignment: Alignment) -> Array:

@@ -99,16 +99,9 @@ def solve(
     search = _RatioSearch(bank, labels, lam, tol)
     best = search.run(_SEARCHES, max_iter)
     weights = best.weights * len(labels) / float(best.weights @ bank.traces())
-    bounds, calls = best.bounds, search.calls
-    return after_first_stage(
-        machine.learn(bank, labels, weights),
-        bounds.upper,
-        bounds.relative_gap,
-        tol,
-        search.history,
-        calls,
-        search.seconds,
-    )
+    solution, used = machine.learn(bank, labels, weights), (search.calls, search.seconds)
+    objective, gap = best.bounds.upper, best.bounds.relative_gap
+    return after_first_stage(solution, objective, gap, tol, search.history, *used)
 
 
 class _RatioSearch(RadiusSearch[Bounds]):

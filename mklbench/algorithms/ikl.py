@@ -40,13 +40,13 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench import iterations
 from mklbench.algorithms import mkl, simplemkl
 from mklbench.contract import takes_former_names
 from mklbench.iterations import History
-from mklbench.kernels import Bank, KernelOperator
+from mklbench.kernels.base import Array, Bank, KernelOperator
 from mklbench.optim.kernel_columns import BankColumns, Columns, FamilyColumns, MasterSolver
 from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import check_samples
@@ -67,7 +67,6 @@ NEW_OPTIONS = {
     "n_product_starts": 0,
 }
 
-Array = NDArray[np.float64]
 
 # The tolerance of a master in units of the gap before it, and its limits: far from the end it need
 # not be exact, and at the end it may take this share of the tolerance.

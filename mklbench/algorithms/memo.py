@@ -157,7 +157,10 @@ class _Ascent:
     ) -> None:
         self.bank, self.theta, self.lam, self.tol = bank, theta, lam, tol
         self.units, M = unit_diagonals(bank), bank.n_kernels
-        self._Q = self._products() if theta > 0 else np.zeros((M, M))
+        self._Q = np.zeros((M, M))
+        if theta > 0:
+            products = np.outer(self.units, self.units) * bank.inner_products()
+            self._Q = products / products.diagonal().mean()
         self._left = max_evals
         self.hulls = Hulls(y, _HULLS_TOL)
         self.history = iterations.begin()
@@ -225,8 +228,3 @@ class _Ascent:
             lbfgs(function, start if best is None else best.weights, self._left)
         assert best is not None
         return best
-
-    def _products(self) -> Array:
-        """Return Q (M, M)."""
-        products = np.outer(self.units, self.units) * self.bank.inner_products()
-        return products / products.diagonal().mean()

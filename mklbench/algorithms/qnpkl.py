@@ -22,10 +22,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mklbench import certify
 from mklbench.iterations import History, begin, note
+from mklbench.kernels.base import Array
 from mklbench.kernels.continuous import Family
 from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.several import Several, iterations_of, one_of, path_of
@@ -49,7 +50,6 @@ MATRICES = 5.0
 # `solve_path` solves for several values of this option at the price of one.
 PATH_OPTION = "iterations"
 
-Array = NDArray[np.float64]
 
 # Algorithm 1, with the numbers of the authors' library where the paper has none.
 PRINTED: Mapping[str, Any] = {

@@ -41,7 +41,7 @@ from mklbench.optim.conic import conic_optimum
 from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import Objective, Point, bounds_alone, check_bank
 from mklbench.solution import Solution
-from mklbench.validation import check_choice, check_count, check_positive, check_tolerance
+from mklbench.validation import check_choice, check_count, check_limits, check_positive
 
 VERSION = 1
 
@@ -113,8 +113,7 @@ def solve(
     check_positive("lam", lam)
     check_count("cardinality", cardinality)
     check_choice("method", method, ("alternating", "exact"))
-    check_tolerance("tol", tol)
-    check_count("max_iter", max_iter)
+    tol = check_limits(tol, max_iter)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     bank = check_bank("smkl", bank, len(problem.y))
     search = _SparseSearch(Objective(bank, problem), lam, min(cardinality, bank.n_kernels))

@@ -15,7 +15,6 @@ from mklbench.kernels.base import KernelOperator
 from mklbench.optim.machines import train_svm
 from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.solution import Solution
-from mklbench.validation import real_array
 
 VERSION = 1
 
@@ -67,5 +66,4 @@ def solve(
         If an argument has the wrong shape or range.
     """
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
-    given = None if weights is None else real_array("weights", weights)
-    return train_svm(operator, problem, given)
+    return train_svm(operator, problem, weights)

@@ -7,10 +7,9 @@ from typing import Any
 
 import clarabel
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Array = NDArray[np.float64]
+from mklbench.kernels.base import Array
 
 
 def conic_optimum(

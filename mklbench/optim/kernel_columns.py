@@ -28,6 +28,7 @@ from mklbench.certify import PrimalDualPoint
 from mklbench.errors import InputError
 from mklbench.iterations import watched
 from mklbench.kernels import Bank, Family, FamilyBank, KernelOperator, KernelSubset
+from mklbench.kernels.base import Array
 from mklbench.kernels.families import check_thetas, training_outputs
 from mklbench.libsvm import SVM
 from mklbench.optim.kernel_search import (
@@ -42,8 +43,6 @@ from mklbench.optim.problem import Problem
 from mklbench.optim.svm_value import balanced, start_weights
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import KernelMachine, Mixture, Solution
-
-Array = NDArray[np.float64]
 
 # Of the kernels that the last search of either kind found, so many enter the certificate. They are
 # as many as rounding in single precision could put in the place of the best.

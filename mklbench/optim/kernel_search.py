@@ -50,14 +50,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, minimize
 
+from mklbench.kernels.base import Array
 from mklbench.kernels.continuous import CoordinateSearch, Family, RoughFamily
 from mklbench.libsvm import SVM
 from mklbench.solution import Mixture
-
-Array = NDArray[np.float64]
 
 # Iterations of one local search; the authors' Newton method has as many.
 _ITERATIONS = 20

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench.certify import Hinge
+from mklbench.kernels.base import Array
 from mklbench.libsvm import SVM
 from mklbench.libsvm.options import ClassWeight as ClassWeight
 from mklbench.libsvm.options import check_box, check_tol_of_classes, class_factors, upper_bounds
 from mklbench.validation import check_labels, check_sample_weight
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from scipy.linalg import lapack
 
 from mklbench.errors import InputError, SingularError
 from mklbench.kernels.base import Array, Bank
-from mklbench.validation import check_count, check_positive, check_sample_weight, check_targets
+from mklbench.validation import check_positive, check_sample_weight, check_targets
 
 
 def coefficients(K: Array, y: Array, lam: float | Array, *, overwrite: bool = False) -> Array:
@@ -115,8 +115,6 @@ def on_grid(
     values, curvatures : ndarray of shape (g, g)
         The first weight along the rows. F is convex where the curvature is not negative.
     """
-    check_positive("lam", lam)
-    check_count("degree", degree)
     grams = [bank.combine(unit) for unit in np.eye(bank.n_kernels)]
     targets = check_targets(y)
     grid = np.asarray(axis, dtype=np.float64)

@@ -101,11 +101,14 @@ class Search:
 
     def run(self, start: ArrayLike | None) -> Solution:
         """Return the best certified candidate, when it is good enough or none better in sight."""
-        weights = (
-            self._aligned()
-            if start is None
-            else _on_simplex(start_weights(start, self._bank.n_kernels))
-        )
+        if start is None:
+            # The agreement y'K_m y with the labels or targets, with either class weighing the
+            # same, is the price at the SVM's solution when all alpha of a class are equal, as they
+            # are for a small C.
+            self._prices = self._bank.quadratic_forms(self._svm.dual.direction)
+            weights = self._equal_on_top()
+        else:
+            weights = _on_simplex(start_weights(start, self._bank.n_kernels))
         trained = self._svm.train(weights, self._gap)
         if start is not None:
             self._certify(trained.weights, trained.dual_coef, trained.intercept)
@@ -147,16 +150,8 @@ class Search:
             svm_seconds=self._svm.machine.seconds,
         )
 
-    def _aligned(self) -> Array:
-        """Return equal weights on the kernels that agree best with the labels or targets.
-
-        Their agreement y'K_m y, with either class weighing the same, is the price at the SVM's
-        solution when all alpha of a class are equal, as they are for a small C.
-        """
-        self._prices = self._bank.quadratic_forms(self._svm.dual.direction)
-        return self._equal_on_top()
-
     def _equal_on_top(self) -> Array:
+        """Return equal weights on the kernels with the largest prices."""
         weights = np.zeros(self._bank.n_kernels)
         weights[self._bank.top_k(self._prices, _FIRST_KERNELS)] = 1.0
         return _on_simplex(weights)
@@ -197,7 +192,10 @@ class Search:
         prices = products @ trained.dual_coef
         taking_part = prices > _NEGLIGIBLE * prices.max()
         if not taking_part.any():
-            return self._to_top(trained)
+            # K a = 0 for the kernels at hand: the step is to others.
+            self._certify(trained.weights, trained.dual_coef, trained.intercept)
+            weights = self._equal_on_top()
+            return _Step(weights, -0.5 * float((weights - trained.weights) @ self._prices), None)
         kernels, products, prices = kernels[taking_part], products[taking_part], prices[taking_part]
         at = Expansion(
             K=self._svm.gram,
@@ -217,12 +215,6 @@ class Search:
         self._certify(weights, prediction.dual_coef, prediction.intercept)
         slope = -0.5 * float((prediction.weights - at.weights) @ prices)
         return _Step(weights, slope, prediction)
-
-    def _to_top(self, trained: Trained) -> _Step:
-        """Return the step to other kernels where K a = 0 for those at hand."""
-        self._certify(trained.weights, trained.dual_coef, trained.intercept)
-        weights = self._equal_on_top()
-        return _Step(weights, -0.5 * float((weights - trained.weights) @ self._prices), None)
 
     def _working_set(self, weights: Array) -> Indices:
         """Return the kernels with positive weight and those whose price may earn them one."""

@@ -254,14 +254,10 @@ class InnerSVM:
         if not np.isfinite(intercept):  # LIBSVM has left it open
             intercept = self.dual.best_intercept(self.gram @ solution.dual_coef)
         trained = self._at(weights, solution.dual_coef, intercept)
-        if expected is not None:
-            alternative = self._at(weights, expected.dual_coef, expected.intercept)
-            if (
-                alternative.bounds.upper - alternative.objective
-                < trained.bounds.upper - trained.objective
-            ):
-                return alternative
-        return trained
+        if expected is None:
+            return trained
+        alternative = self._at(weights, expected.dual_coef, expected.intercept)
+        return min(trained, alternative, key=lambda at: at.bounds.upper - at.objective)
 
     def certified(
         self, weights: Array, dual_coef: Array, intercept: float, forms: Array
