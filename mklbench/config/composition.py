@@ -92,15 +92,15 @@ def _put_together(overrides: Sequence[str]) -> dict[str, Any] | None:
     chosen: dict[str, str] = {}
     changes = []
     for text in overrides:
-        override = _parsed(text)
-        if override is None:
+        if (override := _parsed(text)) is None:
             return None
         if override.key_or_group in GROUPS:
             chosen[override.key_or_group] = str(override.value())
         else:
             changes.append(override)
-    config = _chosen(chosen)
-    if config is None or not all(_change(config, override) for override in changes):
+    if (config := _chosen(chosen)) is None or not all(
+        _change(config, override) for override in changes
+    ):
         return None
     splits = config["data"].get("splits")
     published = splits if isinstance(splits, dict) else {}
@@ -139,8 +139,7 @@ def _chosen(chosen: dict[str, str]) -> dict[str, Any] | None:
     assert root is not None
     groups: dict[str, Any] = {"metrics": []}
     for group, default in reversed([item for item in root["defaults"] if item[0] in GROUPS]):
-        content = _content(f"{group}/{wanted.pop(group, default)}.yaml")
-        if content is None:
+        if (content := _content(f"{group}/{wanted.pop(group, default)}.yaml")) is None:
             return None
         for key, value in content["defaults"]:
             chooses = _CHOOSES.fullmatch(key)

@@ -43,10 +43,9 @@ def is_number(cell: str) -> bool:
 
 def plain_number(cell: object) -> float | None:
     """As `float`, which however reads 1_5 as 15; None for what is no number."""
-    try:
+    with contextlib.suppress(TypeError, ValueError):
         return None if "_" in str(cell) else float(cell)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
+    return None
 
 
 def numbers_of(cells: NDArray[Any], decimal: str = "point") -> NDArray[np.float64]:

@@ -241,6 +241,7 @@ def _effort(solutions: Sequence[Solution], operator: KernelOperator) -> dict[str
     """What the solver reports; for one-versus-rest sums, means or the worst over the classes."""
     found = any(solution.thetas is not None for solution in solutions)
     machines = list(single_machines(solutions))
+    family_gaps = [s.family_gap for s in solutions if s.family_gap is not None]
     ascents = [entry["ascents"] for s in solutions for entry in s.history if "ascents" in entry]
     return {
         "n_kernels": float(np.mean([np.count_nonzero(s.weights) for s in solutions])),
@@ -251,9 +252,7 @@ def _effort(solutions: Sequence[Solution], operator: KernelOperator) -> dict[str
         ),
         "objective": float(sum(s.objective for s in solutions)),
         "gap": float(max(s.gap for s in solutions)),
-        "family_gap": max(
-            (s.family_gap for s in solutions if s.family_gap is not None), default=None
-        ),
+        "family_gap": max(family_gaps, default=None),
         "converged": all(bool(s.converged) for s in solutions),
         "svm_calls": sum(int(s.n_svm_calls) for s in solutions),
         "n_problems": len(solutions),

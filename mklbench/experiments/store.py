@@ -222,9 +222,7 @@ def _record_in(path: Path) -> Record | None:
     return _read(path, "status", Record.from_json, key=key, split=split)
 
 
-def _read(
-    path: Path, has: str, make: Callable[[dict[str, Any]], _Read], **stated: Any
-) -> _Read | None:
+def _read(path: Path, has: str, make: Callable[[Any], _Read], **stated: Any) -> _Read | None:
     """Return what `make` makes of a file; None if it is absent or damaged.
 
     A whole file in the place of another is damaged, too: one that has not what only files of its

@@ -183,9 +183,8 @@ def _machine() -> str:
 
 def _started(pid: int) -> int | None:
     """Return when a process was started, on Linux; None if there is none."""
-    try:
+    with contextlib.suppress(OSError):
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    fields = text.rpartition(")")[2].split()  # a name may hold spaces and brackets
-    return None if fields[0] in "ZX" else int(fields[19])
+        fields = text.rpartition(")")[2].split()  # a name may hold spaces and brackets
+        return None if fields[0] in "ZX" else int(fields[19])
+    return None

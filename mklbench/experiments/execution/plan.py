@@ -148,7 +148,6 @@ def _missing(runs: Sequence[Run], store: Store, jobs: int, errors: dict[str, str
 
 
 def _result(run: Run, store: Store, errors: dict[str, str]) -> RunRecords:
-    error = errors.get(repr(run.config))
-    if error is not None:
+    if (error := errors.get(repr(run.config))) is not None:
         return RunRecords(run, [], error=error)
     return replace(store.read(run), error=errors.get(run.key))

@@ -197,8 +197,7 @@ def _settle(ended: EndedJob, pending: Pending, store: Store) -> None:
     held = []
     for step in list(pending.ready()):
         path = lock_path(store, step)
-        owner = owner_of(path)
-        if owner is not None and owner.job == ended.name:
+        if (owner := owner_of(path)) is not None and owner.job == ended.name:
             with contextlib.suppress(OSError):
                 path.unlink()
             held.append(step)
