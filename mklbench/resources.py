@@ -112,8 +112,7 @@ def read_yaml(path: Path) -> Any:
     try:
         found = load(path.read_text(encoding="utf-8-sig"), _yaml_loader())  # a safe one
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InputError(f"{path} cannot be read: {reason}; give a YAML file.") from error
+        raise InputError(f"{path} cannot be read: {error.strerror}; give a YAML file.") from error
     except (YAMLError, ValueError) as error:
         why = " ".join(str(error).split()).removesuffix(".")
         raise InputError(f"{path} cannot be read as YAML: {why}.") from error

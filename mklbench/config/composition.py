@@ -98,9 +98,8 @@ def _put_together(overrides: Sequence[str]) -> dict[str, Any] | None:
             chosen[override.key_or_group] = str(override.value())
         else:
             changes.append(override)
-    if (config := _chosen(chosen)) is None or not all(
-        _change(config, override) for override in changes
-    ):
+    config = _chosen(chosen)
+    if config is None or not all(_change(config, override) for override in changes):
         return None
     splits = config["data"].get("splits")
     published = splits if isinstance(splits, dict) else {}
