@@ -152,8 +152,6 @@ BAD_OVERRIDES = [
     ("+algo.svm_tl=1", "algo.svm_tl=1 is not known: did you mean algo.svm_tol."),
     ("search=cv search.grid.algo.C={a:1}", "give a list of values to try"),
     ("kernel.gamma=[1]", "kernel.gamma=[1] is not accepted"),
-    ("algo._target_=os.nothing", "cannot be used"),
-    ("+search.grid.algo.C=5", "give a list of values"),
 ]
 
 
@@ -170,7 +168,6 @@ def test_a_bad_override_is_one_sentence(override: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("override", "said"),
     [
-        ("+executor.jobs=3", "executor.jobs=3 is not known: "),
         ("~executor", "executor is no config, but every run needs one: choose executor=NAME."),
         ("++executor._target_=os.getcwd", "executor=local cannot be used: "),
         ("++executor._target_=os.nothing", "executor._target_=os.nothing cannot be used: "),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from data_fakes import shipped_configs, toy_config
 
-from mklbench.data.catalogue import list_row, read_files
+from mklbench.data.catalogue import list_row
 from mklbench.data.schema import FileConfig, GeneratedConfig, parse_config
 from mklbench.errors import InputError
 
@@ -61,22 +61,12 @@ def test_a_layout_may_differ_from_source_to_source() -> None:
 
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "unknown key": ({"nois_features": 3}, "nois_features is not known: did you mean noise_fea"),
-    "unknown key of a source": (
-        {"sources": [{"miror": "a/b"}]},
-        "miror is not known: did you mean mirror",
-    ),
-    "unknown key of expected": (
-        {"expected": {"digst": "x"}},
-        "digst is not known: did you mean digest",
-    ),
+    "unknown key of a source": ({"sources": [{"miror": "a/b"}]}, "miror is not known: did you me"),
     "two places": ({"sources": [{"mirror": "a", "url": "b"}]}, "needs exactly one of embedded, "),
     "a bare source": ({"sources": ["a/b"]}, "data.sources: expected a mapping, found 'a/b'"),
-    "negative noise": ({"noise_features": -1}, "data.noise_features=-1 must be a whole number"),
     "numbers for names": ({"drop_features": [1]}, "data.drop_features[0]=1 must be text"),
     "no delimiter": ({"delimiter": ""}, "as in 'data.delimiter=\";\"', which is"),
-    "quote as delimiter": ({"delimiter": '"'}, "must be one character, not a quote"),
     "column 0": ({"label": 0}, "data.label=0 is not a column"),
-    "no name": ({"name": None}, "data.name=None must be text"),
 }
 
 
@@ -115,12 +105,3 @@ def test_the_list_has_a_row_a_set_and_says_where_it_is(
     assert rows["sonar"]["where"] == "cached"
     assert rows["pima"]["where"] == "mirror"
     assert rows["liver"]["where"] == "upstream"
-
-
-def test_a_configuration_that_is_none_is_named(tmp_path: Path) -> None:
-    (tmp_path / "bad.yaml").write_text("name: [unclosed")
-    with pytest.raises(InputError, match=r"bad.yaml cannot be read as YAML"):
-        read_files([tmp_path / "bad.yaml"])
-    (tmp_path / "bad.yaml").write_text("- a list\n")
-    with pytest.raises(InputError, match=r"bad.yaml must hold a YAML mapping"):
-        read_files([tmp_path / "bad.yaml"])

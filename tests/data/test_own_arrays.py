@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
-from data_fakes import CONFIG_DIRECTORY
+from data_fakes import read_own as load_own
 from matlab73 import save73
 from numpy.testing import assert_array_equal
 from scipy.io import savemat
 from scipy.sparse import csr_matrix, save_npz
 
-from mklbench.data import Dataset, load
 from mklbench.errors import DataError
 
 N = 6
@@ -34,11 +32,6 @@ WRITERS: dict[str, Callable[[Path, dict[str, Any]], None]] = {
     "mat": savemat,
     "73.mat": save73,
 }
-
-
-def load_own(path: Path, **options: Any) -> Dataset:
-    config = yaml.safe_load((CONFIG_DIRECTORY / "csv.yaml").read_text())
-    return load(config | {"path": str(path)} | options)
 
 
 @pytest.mark.parametrize("kind", WRITERS)

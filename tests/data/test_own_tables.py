@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
-from data_fakes import CONFIG_DIRECTORY
+from data_fakes import read_own as read
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from mklbench.data import Dataset, load
+from mklbench.data import Dataset
 from mklbench.errors import InputError
 
 N = 24
@@ -30,11 +29,6 @@ def frame() -> pd.DataFrame:
     made = pd.DataFrame(X.copy(), columns=list("abcd"))
     made["sick"] = SICK
     return made
-
-
-def read(path: Path, **options: Any) -> Dataset:
-    config = yaml.safe_load((CONFIG_DIRECTORY / "csv.yaml").read_text())
-    return load(config | {"path": str(path)} | options)
 
 
 def refusal(path: Path, **options: Any) -> str:
@@ -477,11 +471,8 @@ class TestSeveralFiles:
         made[["a", "b"]].iloc[INDEX].T.to_csv(tmp_path / "rna.csv")
         made[["c", "d"]].iloc[2:].iloc[::-1].to_parquet(tmp_path / "meth.parquet")
         made[["sick"]].rename_axis("sample").to_csv(tmp_path / "who.tsv", sep="\t")
-        paths = [str(tmp_path / name) for name in ("rna.csv", "meth.parquet", "who.tsv")]
-        options = {"label": "sick", "transpose": ["rna"]}
-        dataset = load(
-            yaml.safe_load((CONFIG_DIRECTORY / "csv.yaml").read_text()) | options | {"path": paths}
-        )
+        paths = [tmp_path / name for name in ("rna.csv", "meth.parquet", "who.tsv")]
+        dataset = read(*paths, label="sick", transpose=["rna"])
         rows = [k for k in INDEX if k >= 2]
         assert_array_equal(dataset.X, X[rows])
         assert [dataset.classes[code] for code in dataset.y] == [SICK[k] for k in rows]
@@ -494,10 +485,8 @@ class TestSeveralFiles:
     def test_need_names(self, tmp_path: Path) -> None:
         frame().to_csv(tmp_path / "one.csv", index=False)
         (frame() * 1).assign(a=X[:, 0] + 9, b=0, c=0, d=0).to_csv(tmp_path / "two.csv", index=False)
-        config = yaml.safe_load((CONFIG_DIRECTORY / "csv.yaml").read_text())
-        config |= {"path": [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]}
         with pytest.raises(InputError, match="are several files: set data"):
-            load(config)
+            read(tmp_path / "one.csv", tmp_path / "two.csv")
 
     def test_may_have_decimals_of_their_own(self, tmp_path: Path) -> None:
         made = frame().assign(
@@ -505,19 +494,15 @@ class TestSeveralFiles:
         )
         made[["name", "a", "sick"]].to_csv(tmp_path / "one.csv", sep=";", decimal=",", index=False)
         made[["name", "b", "d"]].to_csv(tmp_path / "two.csv", index=False)
-        config = yaml.safe_load((CONFIG_DIRECTORY / "csv.yaml").read_text())
-        paths = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]
-        dataset = load(config | {"path": paths, "label": "sick"})
+        dataset = read(tmp_path / "one.csv", tmp_path / "two.csv", label="sick")
         assert_array_equal(dataset.X[:, :2], X[:, :2])
         assert_array_equal(dataset.X[:, 2], made["d"].astype(float))
 
     def joined(self, tmp_path: Path, one: pd.DataFrame, two: pd.DataFrame) -> str:
         one.to_csv(tmp_path / "one.csv", index=False)
         two.to_csv(tmp_path / "two.csv", index=False)
-        config = yaml.safe_load((CONFIG_DIRECTORY / "csv.yaml").read_text())
-        paths = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]
         with pytest.raises(InputError) as caught:
-            load(config | {"path": paths, "label": "sick"})
+            read(tmp_path / "one.csv", tmp_path / "two.csv", label="sick")
         return str(caught.value)
 
     def test_that_share_no_sample_are_told_what_they_have(self, tmp_path: Path) -> None:
@@ -543,9 +528,7 @@ class TestSeveralFiles:
         made = frame().assign(patient=7 * INDEX + 1000)
         made[["patient", "a", "b", "sick"]].to_csv(tmp_path / "one.csv", index=False)
         made[["patient", "c", "d"]].iloc[::-1].to_csv(tmp_path / "two.csv", index=False)
-        config = yaml.safe_load((CONFIG_DIRECTORY / "csv.yaml").read_text())
-        paths = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]
-        assert is_right(load(config | {"path": paths, "label": "sick"}))
+        assert is_right(read(tmp_path / "one.csv", tmp_path / "two.csv", label="sick"))
 
     def test_with_two_labels_are_refused(self, tmp_path: Path) -> None:
         one = frame()[["a", "sick"]].assign(id=[f"P{k}" for k in range(N)])

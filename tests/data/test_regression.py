@@ -7,18 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from data_fakes import shipped_configs
+from data_fakes import read_own
 
-from mklbench.data import load
 from mklbench.data.preprocessing import most_frequent_features
 from mklbench.errors import DataError, InputError
-
-CSV = shipped_configs()["csv"]
 
 
 def loaded(path: Path, lines: str, **options: Any) -> Any:
     path.write_text(lines)
-    return load(CSV | {"path": str(path), "task": "regression", **options})
+    return read_own(path, **{"task": "regression", **options})
 
 
 def test_real_numbers_are_read_to_the_last_digit(tmp_path: Path) -> None:
@@ -46,7 +43,6 @@ def test_targets_of_an_svmlight_file_keep_their_digits(tmp_path: Path) -> None:
     [
         ("1,9,inf\n3,4,1\n1,9,5\n", {}, "where different finite numbers"),
         ("1,9,5\n1,4,5\n", {}, "has the number 5 alone in data.label=last"),
-        ("1,2,5\n3,4,6\n", {"n_features": 0}, "data.n_features=0 must be a whole number"),
     ],
 )
 def test_what_cannot_be_used_is_named(

@@ -178,13 +178,6 @@ def test_folds_are_disjoint_complete_and_even(k: int) -> None:
         assert np.ptp([(y[val] == label).sum() for _, val in pairs]) <= 1
 
 
-def test_more_folds_than_members_of_a_class_are_refused() -> None:
-    y = np.array([0] * 20 + [1] * 4)
-    with pytest.raises(InputError, match=r"search.folds=5 is more than the 4 members of the small"):
-        folds(y, 5, 0)
-    assert len(folds(y, 4, 0)) == 4
-
-
 def test_folds_of_one_class_are_drawn() -> None:
     assert [len(val) for _, val in folds(np.zeros(4, dtype=np.int64), 2, 0)] == [2, 2]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.io import savemat
 
-from mklbench.data import catalogue
+from mklbench.data import Dataset, catalogue, load
 from mklbench.data.dataset import content_digest
 
 CONFIG_DIRECTORY = Path(__file__).parents[2] / "configs" / "data"
@@ -24,6 +24,13 @@ NOWHERE = "http://127.0.0.1:9"  # the discard port: nothing listens, so a connec
 def shipped_configs() -> dict[str, dict[str, Any]]:
     """The configurations of all data sets, by name."""
     return catalogue.read_files(sorted(CONFIG_DIRECTORY.glob("*.yaml")))
+
+
+def read_own(*paths: Path, **options: Any) -> Dataset:
+    """Read one file of the user's own, or several, with options of data=csv."""
+    (config,) = catalogue.read_files([CONFIG_DIRECTORY / "csv.yaml"]).values()
+    place = str(paths[0]) if len(paths) == 1 else list(map(str, paths))
+    return load(config | {"path": place} | options)
 
 
 def toy_config(*urls: str, **options: Any) -> dict[str, Any]:
