@@ -65,6 +65,17 @@ class TestLimit:
             mklbench.SimpleMKL(C=100.0, max_iter=1, tol=1e-6).fit(X, y)
 
 
+@pytest.mark.parametrize("name", ["ckl", "hessianmkl", "simplemkl", "vskl"])
+def test_a_small_change_of_the_objective_may_end_iterations(name: str) -> None:
+    solution = solved(name, C=100.0, tol=1e-9, objective_tol=1e-2)
+    objectives = np.array([entry["objective"] for entry in solution.history])
+    changes = np.abs(np.diff(objectives)) / objectives[:-1]
+    assert solution.converged
+    assert changes[-1] < 1e-2
+    assert (changes[:-1] >= 1e-2).all()
+    assert solution.gap > 1e-9
+
+
 class TestRidge:
     def test_what_rounding_leaves_is_no_solution(self) -> None:
         X, _ = random_problem(40, 2)

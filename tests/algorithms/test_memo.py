@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from problems import random_stack
+from problems import differences, random_stack
 
 from mklbench.algorithms import memo
 from mklbench.kernels import PrecomputedBank
@@ -38,17 +38,10 @@ def objective(mu: Array, stack: Array, y: Array, theta: float, lam: float = LAM)
 def test_the_gradient(theta: float) -> None:
     stack, y = small(5)
     search = memo._Ascent(PrecomputedBank(stack), y, theta, LAM, 1e-12, 10**6)
-    mu, step = np.array([0.1, 0.3, 0.2, 0.15, 0.25]), 1e-5
+    mu = np.array([0.1, 0.3, 0.2, 0.15, 0.25])
     point = search.evaluate(mu, theta)
-    differences = [
-        (
-            search.evaluate(mu + step * unit, theta).value
-            - search.evaluate(mu - step * unit, theta).value
-        )
-        / (2 * step)
-        for unit in np.eye(5)
-    ]
-    assert_allclose(point.gradient, differences, rtol=1e-4)
+    numeric = differences(lambda at: search.evaluate(at, theta).value, mu, 1e-5)
+    assert_allclose(point.gradient, numeric, rtol=1e-4)
     assert_allclose(point.value, objective(mu, stack, y, theta), rtol=1e-6)
 
 

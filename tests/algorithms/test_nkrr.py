@@ -8,7 +8,7 @@ import conic_twins
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from problems import random_problem, random_stack
+from problems import differences, random_problem, random_stack
 
 from mklbench.algorithms import krr, nkrr
 from mklbench.kernels import PrecomputedBank, linear_features
@@ -54,10 +54,7 @@ class TestPropositions:
         bank, stack, y = problem
         weights = np.random.default_rng(3).uniform(0.1, 1.0, 5)
         gradient = point(bank, y, weights, degree).gradient
-        numeric = [
-            (value(stack, y, weights + e, degree) - value(stack, y, weights - e, degree)) / 2e-5
-            for e in 1e-5 * np.eye(5)
-        ]
+        numeric = differences(lambda at: value(stack, y, at, degree), weights, 1e-5)
         assert_allclose(gradient, numeric, rtol=1e-5, atol=1e-7 * np.abs(numeric).max())
         assert (gradient <= 0).all()
 

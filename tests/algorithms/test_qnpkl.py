@@ -10,7 +10,7 @@ import pytest
 from cases import rest_slow
 from dense_twins import gradient, product_kernel
 from numpy.testing import assert_allclose, assert_array_equal
-from problems import random_problem
+from problems import differences, random_problem
 from sklearn.preprocessing import MinMaxScaler
 
 from benchmarks.reference import real_set
@@ -252,11 +252,7 @@ class TestSection4:
         gamma = np.random.default_rng(0).uniform(0.1, 0.5, 5)
         A = solved_svm(X, y, gamma)
         family = product_gaussians(X)
-        step = 1e-5
-        numeric = [
-            -0.5 * (family.gradient(gamma + e, A) - family.gradient(gamma - e, A)) / (2 * step)
-            for e in step * np.eye(5)
-        ]
+        numeric = differences(lambda at: -0.5 * family.gradient(at, A), gamma, 1e-5)
         H = product_hessian(X, gamma, A)
         assert_allclose(numeric, H, atol=1e-6 * np.abs(H).max())
 

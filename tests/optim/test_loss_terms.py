@@ -7,16 +7,16 @@ from typing import Any
 import conic_twins
 import numpy as np
 import pytest
+from certificates import joint_upper
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from mklbench.algorithms import mkl_svr
-from mklbench.certify import Hinge, PrimalDualPoint, Tube, bounds
+from mklbench.certify import Hinge, Tube
 from mklbench.kernels import Bank, feature_gaussians
 from mklbench.multiclass import decision_function
 from mklbench.optim.row_blocks import terms_of
-from mklbench.penalties.simple import Simplex
 from mklbench.solution import Solution
 
 TOL = 1e-4
@@ -77,14 +77,8 @@ class TestRegression:
         twin = conic_twins.mkl_svr(stack, y, C, epsilon)
         assert found.objective == pytest.approx(twin.value, rel=2.1e-5)
         # The certificate, on dense matrices.
-        a, factors = found.dual_coef, bank.row_factors()
-        assert factors is not None
-        assert found.expansion is not None
-        outputs = decision_function(bank, [found], X) - found.intercept
-        lengths = factors.forms(found.expansion)
-        loss = Tube(y, C, epsilon)
-        primal = PrimalDualPoint(loss, found.weights, lengths, outputs, a, found.intercept)
-        upper = bounds(primal, Simplex()).upper
+        a, loss = found.dual_coef, Tube(y, C, epsilon)
+        upper = joint_upper(bank, X, loss, found)
         lower = loss.dual_value(a) - 0.5 * np.einsum("i,mij,j->m", a, stack, a).max()
         assert (upper - lower) / upper == pytest.approx(found.gap, rel=1e-4, abs=1e-9)
 

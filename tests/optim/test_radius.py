@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from problems import random_stack
+from problems import differences, random_stack
 
 from mklbench.algorithms import radius_margin
 from mklbench.kernels import PrecomputedBank
@@ -22,12 +22,8 @@ def test_the_gradient_is_that_of_differences() -> None:
     ball, M = Radius(PrecomputedBank(stack)), len(stack)
     d, c = np.linspace(0.5, 2.0, M), np.linspace(-1.0, 3.0, M)
     at = ball.scaled(d)
-    step = 1e-5
-    squared, linear = np.empty(M), np.empty(M)
-    for m in range(M):
-        there, back = (ball.scaled(d + sign * step * np.eye(M)[m]) for sign in (1, -1))
-        squared[m] = (there.squared_radius - back.squared_radius) / (2 * step)
-        linear[m] = c @ (there.weights - back.weights) / (2 * step)
+    squared = differences(lambda at: ball.scaled(at).squared_radius, d, 1e-5)
+    linear = differences(lambda at: c @ ball.scaled(at).weights, d, 1e-5)
     assert_allclose(at.radii, squared, rtol=1e-4, atol=1e-6)
     assert_allclose(at.gradient(c), linear, rtol=1e-3, atol=1e-6)
 

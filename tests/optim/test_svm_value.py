@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from problems import random_problem
+from problems import differences, random_problem
 
 from mklbench.kernels import feature_gaussians, product_gaussians
 from mklbench.optim.problem import Problem
@@ -18,11 +18,7 @@ def test_gradient_against_finite_differences(build: object, C: float) -> None:
     X, y = random_problem(40)
     objective = Objective(build(X), Problem.of(y, C, svm_tol=1e-8))  # type: ignore[operator]
     weights = np.array([0.3, 0.7, 0.2, 0.4])
-    step = 1e-4
-    numeric = [
-        (objective(weights + e).objective - objective(weights - e).objective) / (2 * step)
-        for e in step * np.eye(4)
-    ]
+    numeric = differences(lambda at: objective(at).objective, weights, 1e-4)
     gradient = objective(weights).gradient
     assert_allclose(gradient, numeric, rtol=0, atol=1e-4 * np.abs(gradient).max())
 

@@ -8,13 +8,15 @@ from typing import Any
 import conic_twins
 import numpy as np
 import pytest
+from certificates import joint_upper
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from problems import differences
 
 from mklbench import VSKL
 from mklbench.algorithms import elastic_net, mkl, uniform, vskl
-from mklbench.certify import Hinge, PrimalDualPoint, bounds
+from mklbench.certify import Hinge
 from mklbench.errors import InputError
 from mklbench.kernels import (
     Bank,
@@ -101,7 +103,7 @@ class TestElasticNet:
     @pytest.mark.parametrize("mix", [0.1, 0.5, 0.9])
     def test_slopes_are_those_of_the_price(self, mix: float) -> None:
         """Along d, with the room w = 1 - mix d that it leaves."""
-        where, step = ElasticBox(4, mix), 1e-6
+        where = ElasticBox(4, mix)
         u, halves = random_x(where)[:4], np.array([3.0, 0.0, 0.2, 1.0])
 
         def priced(u: np.ndarray) -> float:
@@ -109,10 +111,7 @@ class TestElasticNet:
             return where.penalty.of_weights(d) - float(d @ halves)
 
         slopes = where.slopes(np.concatenate([u, 1.0 - u]), halves)
-        numerical = [
-            (priced(u + step * unit) - priced(u - step * unit)) / (2.0 * step) for unit in np.eye(4)
-        ]
-        assert_allclose(slopes[4:] - slopes[:4], numerical, rtol=1e-6)
+        assert_allclose(slopes[4:] - slopes[:4], differences(priced, u, 1e-6), rtol=1e-6)
 
     @pytest.mark.slow
     @settings(max_examples=30, deadline=None)
@@ -132,16 +131,9 @@ class TestElasticNet:
         found = elastic_net.solve(bank, y, C, mix=mix, method="joint", tol=TOL)
         assert found.gap <= TOL
         assert found.weights.max() <= 1.0 / mix
-        assert found.expansion is not None
         stack, a = stack_of(bank), found.dual_coef
-        factors = bank.row_factors()
-        assert factors is not None
-        outputs = decision_function(bank, [found], X) - found.intercept
         loss, penalty = Hinge(y, C), ElasticNet(mix)
-        lengths = factors.forms(found.expansion)
-        upper = bounds(
-            PrimalDualPoint(loss, found.weights, lengths, outputs, a, found.intercept), penalty
-        ).upper
+        upper = joint_upper(bank, X, loss, found, penalty)
         lower = loss.dual_value(a) - penalty.dual_value(np.einsum("i,mij,j->m", a, stack, a))
         assert found.gap == pytest.approx((upper - lower) / upper, rel=1e-4, abs=1e-9)
         # Of C / mix in the thousands each SVM takes most of a second, and hundreds do not suffice.

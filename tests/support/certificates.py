@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mklbench import certify
-from mklbench.certify import Bounds, Hinge, PrimalDualPoint
+from mklbench.certify import Bounds, Hinge, Loss, PrimalDualPoint
 from mklbench.kernels import Bank
+from mklbench.multiclass import decision_function
 from mklbench.optim.svm_value import bounds_alone
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.simple import Simplex
-from mklbench.solution import KernelMachine
+from mklbench.solution import KernelMachine, Solution
 
 Array = NDArray[np.float64]
 
@@ -27,3 +28,16 @@ def bank_bounds(
 def svm_bounds(K: Array, y: Array, dual_coef: Array, intercept: float, box: ArrayLike) -> Bounds:
     """Bound the value of one SVM with the Gram matrix K (n, n)."""
     return bounds_alone(Hinge(y, box), K @ dual_coef, dual_coef, intercept)
+
+
+def joint_upper(
+    bank: Bank, X: Array, loss: Loss, found: Solution, penalty: Penalty | None = None
+) -> float:
+    """Return the upper bound at a solution of the joint method: X (n, d) are its samples."""
+    factors = bank.row_factors()
+    assert factors is not None
+    assert found.expansion is not None
+    lengths = factors.forms(found.expansion)
+    outputs, a = decision_function(bank, [found], X) - found.intercept, found.dual_coef
+    point = PrimalDualPoint(loss, found.weights, lengths, outputs, a, found.intercept)
+    return certify.bounds(point, Simplex() if penalty is None else penalty).upper

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from dense_twins import dense_gaussian, on_each_feature
 from numpy.typing import NDArray
@@ -47,3 +50,9 @@ def categories(seed: int, n: int = 50) -> tuple[Array, Array]:
     X = X[:, X.std(axis=0) > 0]
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     return on_each_feature([dense_gaussian(1.0)], X, X), y
+
+
+def differences(function: Callable[[Array], Any], x: Array, step: float) -> Array:
+    """Return (f(x + h e_m) - f(x - h e_m)) / 2h of each unit vector e_m, for h = `step`."""
+    steps = step * np.eye(len(x))
+    return np.array([(function(x + e) - function(x - e)) / (2 * step) for e in steps])
