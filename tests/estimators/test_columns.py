@@ -171,10 +171,8 @@ def test_gram_matrices_stand_beside_features() -> None:
     frame = FRAME.assign(row=np.arange(N))
     by_column = [("gram", Precomputed(K), "row"), ("age", Gaussian(), ["age"])]
     by_index = [Precomputed(K), ("age", Gaussian(), ["age"])]
-    train, test = (
-        frame.sample(60, random_state=0),
-        frame.drop(frame.sample(60, random_state=0).index),
-    )
+    train = frame.sample(60, random_state=0)
+    test = frame.drop(train.index)
     models = [
         MKL(kernel=kernel).fit(train, LABELS[train["row"]]) for kernel in (by_column, by_index)
     ]

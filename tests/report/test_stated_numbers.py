@@ -6,7 +6,6 @@ mends a sentence, sees here what else has to change.
 
 from __future__ import annotations
 
-import csv
 import re
 import statistics
 from collections import Counter
@@ -14,11 +13,12 @@ from collections.abc import Callable, Iterator
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from narrowing import present
 from report_fakes import found, plain
 from scipy.stats import spearmanr
-from stated import ROOT, lines_of, mean, recorded, states, text_of
+from stated import ROOT, lines_of, mean, n_discoveries, recorded, states, text_of
 
 from mklbench.experiments.record import Record
 from mklbench.report.analysis.agreement import (
@@ -30,13 +30,13 @@ from mklbench.report.analysis.agreement import (
     n_under_the_first,
 )
 from mklbench.report.analysis.assemble import assemble, compared_means, measured_difference
-from mklbench.report.analysis.significance import corrected_p_value, upper_end
+from mklbench.report.analysis.significance import upper_end
 from mklbench.report.claims import judge_claims
 from mklbench.report.figures.matches import Matches
 from mklbench.report.formats import to_csv
-from mklbench.report.layout.evidence import discoveries, groups_of, pair_of
+from mklbench.report.layout.evidence import groups_of, pair_of
 from mklbench.report.layout.page import lay_out
-from mklbench.report.layout.ranking import tally
+from mklbench.report.layout.ranking import Tally, tally
 from mklbench.report.loading import load_table, table_names
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import Standing, Verdict
@@ -88,11 +88,8 @@ def test_every_fit_that_ended_early_is_in_the_table_that_has_it(name: str) -> No
     for line in lines_of(name):
         n_runs += line.split == 0
         by_run[n_runs, line.key] += line.converged is False
-    with (ROOT / "results" / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-        lines = {
-            (line["row"], line["column"], line["protocol"]): line for line in csv.DictReader(file)
-        }
-    counts = [int(line["n_stopped"]) for line in lines.values()]
+    lines = pd.read_csv(ROOT / "results" / "tables" / f"{name}.csv")
+    counts = lines.drop_duplicates(["row", "column", "protocol"])["n_stopped"]
     assert sorted(filter(None, counts)) == sorted(filter(None, by_run.values()))
 
 
@@ -301,21 +298,16 @@ def test_where_a_width_for_every_feature_gains_and_loses() -> None:
     )
 
 
+def tallied(table: str, name: str, reference: str) -> Tally:
+    report = recorded(table)
+    ranking = present(report.table.ranking)
+    return tally(report, name, reference, ranking.protocol, METRICS[ranking.metric])
+
+
 def better_than(reference: str, table: str, name: str) -> list[str]:
     """Return the sets on which a method is better by the corrected test at the 5 % level."""
-    found = []
-    for row in load_table(table).rows:
-        ours, theirs = (
-            [record for record in column(table, method) if record.data == row.name]
-            for method in (name, reference)
-        )
-        if ours and len(ours) == len(theirs):
-            one, other = ({r.split: present(r.accuracy) for r in rs} for rs in (ours, theirs))
-            share = present(ours[0].n_test) / present(ours[0].n_train)
-            ahead = sum(one.values()) > sum(other.values())
-            if ahead and corrected_p_value(one, other, share) < 0.05:
-                found.append(row.name)
-    return found
+    better = tallied(table, name, reference).better
+    return [row.name for row in load_table(table).rows if row.label in better]
 
 
 def test_the_readme_on_learning_the_combination() -> None:
@@ -413,13 +405,8 @@ def test_the_findings_on_samples_and_views() -> None:
 
 def set_by_set(name: str, reference: str) -> tuple[int, int, int]:
     """In how many comparisons with `reference` learning is better, of how many, and worse."""
-    report = recorded(name)
-    ranking = present(report.table.ranking)
-    found = [
-        tally(report, learner, reference, ranking.protocol, METRICS[ranking.metric])
-        for learner in ranking.learners
-        if learner != reference
-    ]
+    learners = present(load_table(name).ranking).learners
+    found = [tallied(name, learner, reference) for learner in learners if learner != reference]
     better, worse = (sum(len(getattr(o, side)) for o in found) for side in ("better", "worse"))
     return better, better + worse + sum(len(one.alike) for one in found), worse
 
@@ -519,8 +506,7 @@ def said_of_many_sets(text: str) -> Iterator[str]:
             name: pair_of(report, ranking, report.table.rows, name, reference)
             for name in ranking.learners
         }
-        counts = [map(int, count.split(" / ")) for count in discoveries(against).values()]
-        kept[reference] = [sum(side) for side in zip(*counts, strict=True)]
+        kept[reference] = n_discoveries(against)
     yield (
         f"By chance {0.05 * n:.0f} would differ. At a false discovery rate of 5 % over the sets "
         f"with more than one split {kept['uniform'][0]} are better and {kept['uniform'][1]} worse "
@@ -768,7 +754,7 @@ def test_the_readme_in_short() -> None:
         name: pair_of(recorded("learning_pays"), ranking, table.rows, name, "uniform")
         for name in ranking.learners
     }
-    assert set(discoveries(pairs).values()) == {"0 / 0"}
+    assert n_discoveries(pairs) == (0, 0)
     n = sum(len(pair.gains) for pair in pairs.values())
     states(
         "README.md",

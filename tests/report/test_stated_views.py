@@ -10,18 +10,16 @@ from dataclasses import replace
 from functools import cache
 
 from narrowing import present
-from scipy.stats import false_discovery_control, t, ttest_ind_from_stats
-from stated import mean, recorded, states
+from scipy.stats import t, ttest_ind_from_stats
+from stated import mean, n_discoveries, recorded, states
 
 from mklbench.report.analysis.significance import (
     LEVEL,
-    corrected_p_value,
     detectable_over_sets,
     upper_end,
 )
 from mklbench.report.layout.evidence import (
     Pair,
-    discoveries,
     groups_of,
     made_rule,
     outcome,
@@ -168,39 +166,18 @@ def test_where_learning_gains_and_loses() -> None:
 
 
 def test_how_many_differences_survive_set_by_set() -> None:
-    table, found = load_table(VIEWS), {}
-    for name in ranking().learners:
-        for row in table.rows:
-            records = [
-                recorded(VIEWS).slots[row.name, method, "widths"][1].done
-                for method in (name, "uniform")
-            ]
-            one, other = ({r.split: present(r.accuracy) for r in each} for each in records)
-            share = present(records[0][0].n_test) / present(records[0][0].n_train)
-            ahead = statistics.fmean(one.values()) > statistics.fmean(other.values())
-            found[name, row.label] = (corrected_p_value(one, other, share), ahead)
-    adjusted = false_discovery_control([p for p, _ in found.values()])
-    kept = [
-        (place, ahead)
-        for (place, (_, ahead)), p in zip(found.items(), adjusted, strict=True)
-        if p < LEVEL
-    ]
-    better = sum(ahead for _, ahead in kept)
+    pairs = {name: pair(name) for name in ranking().learners}
+    better, worse = n_discoveries(pairs)
     states(
         LEARNING,
-        f"Of {len(found)} comparisons set by set {better} are better and {len(kept) - better} "
-        "worse at a false discovery rate of 5 %",
+        f"Of {sum(len(pair.gains) for pair in pairs.values())} comparisons set by set {better} are "
+        f"better and {worse} worse at a false discovery rate of 5 %",
     )
 
 
 def test_the_hypotheses_of_the_plan() -> None:
     names = ranking().learners
-    upper = {}
-    for name in names:
-        means = pair(name).means
-        error = statistics.stdev(means) / len(means) ** 0.5
-        upper[name] = statistics.fmean(means) + float(t.ppf(0.95, len(means) - 1)) * error
-    n_inferior = sum(end >= 1.0 for end in upper.values())
+    n_inferior = sum(upper_end(pair(name).means) >= 1.0 for name in names)
     states(LEARNING, f"against {n_inferior} of {len(names)} it may be inferior by a point or more")
     for name in ("svm", "linear"):
         low, high = interval(pair(name).means)
@@ -249,8 +226,7 @@ def said_of_the_second_edition() -> Iterator[str]:
     )
     found = verdict(list(pairs.values()), 1.0).format("these sets").lower()
     yield f"The verdict of the rule: {found}"
-    counts = [map(int, count.split(" / ")) for count in discoveries(pairs).values()]
-    better, worse = (sum(side) for side in zip(*counts, strict=True))
+    better, worse = n_discoveries(pairs)
     n_shown = sum(upper_end(pair.means) < 1.0 for pair in pairs.values())
     yield (
         f"The plain sum is shown to be not inferior by a point to {n_shown} of {len(learners)}. Of "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +18,10 @@ from mklbench.experiments.files import with_checksum
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import RecordSource, RunRecords
 from mklbench.experiments.run import Run
-from mklbench.report.analysis.assemble import Place, SlotRecords
+from mklbench.report.analysis.assemble import Place, Report, SlotRecords
 from mklbench.report.analysis.places import slot_records
 from mklbench.report.document import Document
+from mklbench.report.formats import to_csv
 from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import Baseline, Column, PaperTable, Protocol, Row, Slot
 from mklbench.report.table.verdict import Published
@@ -129,8 +132,6 @@ def comparison() -> PaperTable:
         name="comparison",
         title="A comparison",
         citation="Nobody, nowhere.",
-        url="",
-        common=(),
         rows=(
             Row("easy", "Easy", (), published_n_splits=20),
             Row("hard", "Hard", ()),
@@ -177,3 +178,9 @@ def edit_lines(path: Path, change: Callable[[dict[str, Any]], dict[str, Any] | N
 def plain(document: Document) -> str:
     """Return a page with its lines and tables as long as they are, to look something up in it."""
     return "\n\n".join(map(str, document)) + "\n"
+
+
+def csv_lines(report: Report, *keys: str) -> dict[tuple[str, ...], dict[str, str]]:
+    """Return the lines of the CSV of a report by some of their entries."""
+    lines = csv.DictReader(io.StringIO(to_csv(report)))
+    return {tuple(line[key] for key in keys): line for line in lines}

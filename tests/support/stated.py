@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 from mklbench.experiments.record import Record
 from mklbench.experiments.records import read_records, record_path
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
+from mklbench.report.layout.evidence import Pair, discoveries
 from mklbench.report.loading import load_table
 from mklbench.report.table.paper_table import Slot
 
@@ -62,3 +64,10 @@ def mean(table: str, *place: str) -> float:
     found = recorded(table).finished_mean(place)  # type: ignore[arg-type]
     assert found is not None
     return found
+
+
+def n_discoveries(pairs: Mapping[str, Pair]) -> tuple[int, int]:
+    """How many comparisons set by set are better, and worse, of all methods together."""
+    counts = [map(int, count.split(" / ")) for count in discoveries(pairs).values()]
+    better, worse = map(sum, zip(*counts, strict=True))
+    return better, worse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from report_fakes import FakeFinder, found, plain, record, records
@@ -21,15 +22,8 @@ METRICS = ("svm_calls", "cpu_time")
 
 
 def claim(kind: str, metric: str, *columns: str, at_most: float | None = None) -> Claim:
-    at_least = 2.0 if at_most is None else None
-    return Claim(
-        text="So it is said.",
-        kind=kind,
-        metric=metric,
-        columns=columns,
-        at_most=at_most,
-        at_least=at_least,
-    )
+    bound: dict[str, Any] = {"at_least": 2.0} if at_most is None else {"at_most": at_most}
+    return Claim(text="So it is said.", kind=kind, metric=metric, columns=columns, **bound)
 
 
 def table(*claims: Claim) -> PaperTable:
@@ -37,16 +31,12 @@ def table(*claims: Claim) -> PaperTable:
         name="growing",
         title="Growing",
         citation="Nobody, nowhere.",
-        url="",
-        common=(),
         rows=(Row("few", "Few", ()), Row("many", "Many", ())),
         columns=(
             Column("slow", "Slow", (), METRICS),
             Column("fast", "Fast", (), METRICS),
         ),
         protocols=SWEEP.protocols(),
-        published={},
-        published_n_splits=20,
         claims=claims,
         figures=(
             GrowthCurves(name="calls", title="Calls", metric="svm_calls", columns=("slow", "fast")),

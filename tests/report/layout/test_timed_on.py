@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from report_fakes import found, plain, record
+from report_fakes import csv_lines, found, plain, record
 
 from mklbench.experiments.record import Record
 from mklbench.report.analysis.assemble import Place, Report, SlotRecords, assemble
 from mklbench.report.claims import KINDS, judge_claims
 from mklbench.report.figures.sweep import GrowthCurves
-from mklbench.report.formats import to_csv
 from mklbench.report.layout.page import lay_out
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.paper_table import (
@@ -130,10 +127,6 @@ def any_models(table: PaperTable, seed: int) -> dict[Place, Sequence[str]]:
     return {slot.place: chosen[generator.randrange(3)]() for slot in table.slots()}
 
 
-def csv_lines(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 def meaning(page: str) -> dict[str, set[str]]:
     """The models by letter, as the first note of a page says."""
     note = next(line for line in page.splitlines() if line.startswith(NOTE))
@@ -164,9 +157,8 @@ def test_every_time_has_the_letter_of_its_models(name: str) -> None:
     for mean, letter in seen:
         assert letters[letter] == shown[mean]
     assert all(letter == "" for mean, letter in found_letters if mean not in shown)
-    for line in csv_lines(to_csv(made)):
-        place = (line["row"], line["column"], line["protocol"])
-        assert set(line["cpu"].split("; ")) == set(models[place])
+    for (row, column, protocol), line in csv_lines(made, "row", "column", "protocol").items():
+        assert set(line["cpu"].split("; ")) == set(models[row, column, protocol])
 
 
 class TestNotFormed:

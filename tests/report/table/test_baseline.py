@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 import re
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from report_fakes import FakeFinder, comparison, found, plain, record
+from report_fakes import FakeFinder, comparison, csv_lines, found, plain, record
 
 from mklbench.report.analysis.assemble import Report, SlotRecords, assemble
 from mklbench.report.document import to_html
-from mklbench.report.formats import to_csv
 from mklbench.report.layout.page import lay_out
 from mklbench.report.table.metrics import METRICS
 from mklbench.report.table.verdict import (
@@ -44,11 +41,6 @@ def hard_row(n_new: int = 20, lower_by: float = 5.0) -> dict[tuple[str, str, str
 
 def report_of(runs: dict[tuple[str, str, str], SlotRecords]) -> Report:
     return assemble(comparison(), FakeFinder(runs))
-
-
-def csv_lines(report: Report) -> dict[tuple[str, str, str], dict[str, str]]:
-    lines = csv.DictReader(io.StringIO(to_csv(report)))
-    return {(line["row"], line["column"], line["metric"]): line for line in lines}
 
 
 @pytest.mark.parametrize(
@@ -92,7 +84,7 @@ def test_an_unfinished_run_has_no_standing(n_new: int) -> None:
 def test_standings_are_shown_in_every_format() -> None:
     worse = with_errors([40.0 + s % 2 for s in range(20)], 20)
     report = report_of({**hard_row(), ("easy", "new", "once"): worse})
-    markdown, lines = plain(lay_out(report)), csv_lines(report)
+    markdown, lines = plain(lay_out(report)), csv_lines(report, "row", "column", "metric")
     page = to_html(markdown)
     assert re.search(r"\| Hard +\| published +\| +20.0 ± 2.0 \| +\*\*15.0 ± 2.0\*\* \|", markdown)
     assert re.search(r"\*\*1\d\.\d ± \d\.\d \(20\) [✓≈▲▼]\*\* \|", markdown)
