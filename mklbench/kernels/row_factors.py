@@ -422,8 +422,7 @@ class RowFactors:
     def largest_entry(self) -> float:
         """Return the largest |B_ij| at the samples at which a feature is largest."""
         samples = self.X[np.unique([self.X.argmax(axis=0), self.X.argmin(axis=0)])]
-        rows = (part.basis(part.samples(samples)) for part in self.parts)
-        return max(float(np.abs(each).max()) for each in rows)
+        return float(np.abs(self.on(samples).rows(0, len(samples))).max())
 
     @classmethod
     def of_several(
@@ -495,11 +494,9 @@ class RowFactors:
         expansion : ndarray of shape (R,)
             The coefficients.
         """
+        pairs = zip(self.parts, (expansion[columns] for columns in self.columns), strict=True)
         return np.concatenate(
-            [
-                expansion[columns] if part.lift is None else part.lift @ expansion[columns]
-                for part, columns in zip(self.parts, self.columns, strict=True)
-            ]
+            [own if part.lift is None else part.lift @ own for part, own in pairs]
         )
 
     def lowered(self, expansion: Array) -> Array:

@@ -163,7 +163,16 @@ class Views:
                     f"{sizes[0][0]}: give the same samples in every view, in the same order."
                 )
         self.shape = (sizes[0][0], sum(size[1] for size in sizes))
-        self.row_names = self._row_names()
+        named = [names_of_rows(part) for part in self.parts]
+        self.row_names = first_named(named)
+        for v, names in enumerate(named):
+            differs = difference(self.row_names, names)
+            if differs is not None:
+                raise InputError(
+                    f"{self.called(v)} has its rows {differs}, compared with the other views: give "
+                    "the same samples in the same order, or drop the index of all by "
+                    "reset_index(drop=True) if they are."
+                )
 
     def called(self, v: int) -> str:
         """Return what messages call a view.
@@ -174,20 +183,6 @@ class Views:
             Its number.
         """
         return f"view {v if self.names is None else repr(self.names[v])} of X"
-
-    def _row_names(self) -> list[Any] | None:
-        """Return what data frames call the rows; an InputError if they disagree."""
-        named = [names_of_rows(part) for part in self.parts]
-        first = first_named(named)
-        for v, names in enumerate(named):
-            differs = difference(first, names)
-            if differs is not None:
-                raise InputError(
-                    f"{self.called(v)} has its rows {differs}, compared with the other views: give "
-                    "the same samples in the same order, or drop the index of all by "
-                    "reset_index(drop=True) if they are."
-                )
-        return first
 
     def __len__(self) -> int:
         return self.shape[0]

@@ -62,8 +62,7 @@ class ConcatenatedBank(Bank):
     def row_factors(self) -> RowFactors | None:
         several = []
         for bank in self._banks:
-            factors = bank.row_factors()
-            if factors is None:
+            if (factors := bank.row_factors()) is None:
                 return None
             several.append(factors)
         return RowFactors.of_several(several, self._matrix_of)

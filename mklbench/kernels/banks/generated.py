@@ -177,7 +177,7 @@ class GeneratedBank(GroupedBank):
         for g in range(len(self._groups)):
             distances, a_g = self._condensed(g, self._X[support], vector[support])
             at_points.append(_sums_at(points, pack(distances), doubled(np.outer(a_g, a_g))))
-        return self._priced(np.array(at_points))
+        return self._widths.at_gammas(np.array(at_points)).ravel()
 
     def inner_products_with(self, K: Array) -> Array:
         products = doubled(np.asarray(K))
@@ -185,7 +185,7 @@ class GeneratedBank(GroupedBank):
             _sums_at(self._widths.points, pack(self._distances(g, self._X, self._X)), products)
             for g in range(len(self._groups))
         ]
-        return self._priced(np.array(at_points))
+        return self._widths.at_gammas(np.array(at_points)).ravel()
 
     def products(self, a: ArrayLike, kernels: ArrayLike) -> Array:
         vector, chosen = self._check_coefficients(a), self._check_kernels(kernels)
@@ -256,7 +256,3 @@ class GeneratedBank(GroupedBank):
             if len(group) == 1
         }
         return {g: basis for g, basis in found.items() if basis is not None}
-
-    def _priced(self, at_points: Array) -> Array:
-        """Return the numbers (M,) of all kernels from those (G, p) at the points."""
-        return self._widths.at_gammas(at_points).ravel()

@@ -184,11 +184,12 @@ class DistanceBank(StackedBank):
         given = check_not_empty("gammas", gammas)
         values = [check_positive("gamma", gamma) for gamma in given]
         self._X: Any = views[0].checked(X)
-        grams = PackedTriangles.of(len(self._X), (), len(views) * len(values))
+        n = len(self._X)
+        grams = PackedTriangles.of(n, (), len(views) * len(values))
         factors = []
         for view in views:
             distances = view(self._X, self._X)
-            mean = _mean(distances)
+            mean = float(distances.sum() / max(n * (n - 1), 1)) or 1.0
             for gamma in values:
                 factors.append(-gamma / mean)
                 grams.append(np.exp(distances * factors[-1]))
@@ -242,9 +243,3 @@ class DistanceBank(StackedBank):
             with np.errstate(over="ignore"):  # to an infinite distance, where the kernel is 0
                 exponent = known[view] * factor
             yield np.exp(exponent, out=exponent)
-
-
-def _mean(distances: Array) -> float:
-    """Return the mean over pairs of different samples of distances (n, n), 1 where it is 0."""
-    n = len(distances)
-    return float(distances.sum() / max(n * (n - 1), 1)) or 1.0

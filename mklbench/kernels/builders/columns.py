@@ -282,7 +282,10 @@ class _FittedView:
         part = self._part(X)
         labels = names_of_columns(part)
         if entry.transformer is not None:
-            part, labels = self._fit(part, y), None
+            from sklearn.base import clone  # of those who have transformers
+
+            self._transformer = self._called(clone, entry.transformer)
+            part, labels = self._called(self._transformer.fit_transform, part, y), None
         self.feature_labels = labels
         self.samples = self._prepared(part)
         self.width, self._is_dense = int(np.shape(self.samples)[1]), not is_sparse(self.samples)
@@ -335,12 +338,6 @@ class _FittedView:
         if rows_of is None or entry.transformer is not None:
             return part
         return np.reshape(rows_of(part), (-1, 1))
-
-    def _fit(self, part: Any, y: Any) -> Any:
-        from sklearn.base import clone  # of those who have transformers
-
-        self._transformer = self._called(clone, self.entry.transformer)
-        return self._called(self._transformer.fit_transform, part, y)
 
     def _called(self, method: Callable[..., Any], *arguments: Any) -> Any:
         """Return what a method of the transformer returns; an InputError names what it refuses."""

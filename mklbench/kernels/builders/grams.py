@@ -135,35 +135,30 @@ def named_grams(X: Any, what: str = "X") -> NamedGrams:
     if isinstance(X, Views):
         X = X.parts if X.names is None else dict(zip(X.names, X.parts, strict=True))
     names = list(X) if is_dict(X) else None
-    if names is None and not are_views(X):
-        matrix = _checked(real_array(what, dense(X)), what)
-        return NamedGrams(what, matrix, None, names_of_rows(X), names_of_columns(X))
-    parts = list(X) if names is None else [X[name] for name in names]
+    is_one = names is None and not are_views(X)
+    parts = [X] if is_one else list(X) if names is None else [X[name] for name in names]
     rows = first_named(map(names_of_rows, parts))
     columns = first_named(map(names_of_columns, parts))
-    found = NamedGrams(what, np.empty((0, 0, 0)), names)
+    found = NamedGrams(what, np.empty(0), names, rows, columns)
     matrices: list[Array] = []
     for m, part in enumerate(parts):
-        matrix = real_array(found.called(m), dense(part))
-        _check_names(found.called(m), "rows", rows, names_of_rows(part))
-        _check_names(found.called(m), "columns", columns, names_of_columns(part))
+        called = what if is_one else found.called(m)
+        matrix = real_array(called, dense(part))
+        _check_names(called, "rows", rows, names_of_rows(part))
+        _check_names(called, "columns", columns, names_of_columns(part))
         if matrices and matrix.shape != matrices[0].shape:
             raise InputError(
-                f"{found.called(m)} has shape {matrix.shape}, but {found.called(0)} has "
+                f"{called} has shape {matrix.shape}, but {found.called(0)} has "
                 f"{matrices[0].shape}: give the kernels on the same samples."
             )
         matrices.append(matrix)
-    stack = _checked(np.array(matrices), what)
-    return NamedGrams(what, stack, names, rows, columns)
-
-
-def _checked(matrices: Array, what: str) -> Array:
-    if matrices.ndim in (2, 3) and 0 not in matrices.shape:
-        return matrices
-    raise InputError(
-        f"{what} has shape {matrices.shape}: give Gram matrices as (M, n, n), one a kernel, or one "
-        "as (n, n)."
-    )
+    given = matrices[0] if is_one else np.array(matrices)
+    if given.ndim not in (2, 3) or 0 in given.shape:
+        raise InputError(
+            f"{what} has shape {given.shape}: give Gram matrices as (M, n, n), one a kernel, or "
+            "one as (n, n)."
+        )
+    return replace(found, matrices=given)
 
 
 def _check_names(what: str, axis: str, known: Names | None, own: Names | None) -> None:

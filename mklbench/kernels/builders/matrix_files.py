@@ -175,7 +175,10 @@ def _arrays(path: str, file: str) -> Mapping[str, Any]:
         if path.endswith(".mat"):
             return mat_files.read(Path(path).read_bytes(), file)
         if _is_libsvm(path):
-            return {_SINGLE: _of_libsvm(path)}
+            from sklearn.datasets import load_svmlight_file
+
+            # Label, 0:number of the sample, 1:K(x, x1), ...
+            return {_SINGLE: load_svmlight_file(path, zero_based=True)[0].toarray()[:, 1:]}
         if path.endswith(_TEXT):
             return {_SINGLE: _table(path)[0]}
         loaded = np.load(path, allow_pickle=False)
@@ -194,14 +197,6 @@ def _arrays(path: str, file: str) -> Mapping[str, Any]:
 def _is_libsvm(path: str) -> bool:
     with open(path, "rb") as file:
         return _PRECOMPUTED.match(file.readline()) is not None
-
-
-def _of_libsvm(path: str) -> NDArray[np.float64]:
-    """Read LIBSVM's precomputed format: label, 0:number of the sample, 1:K(x, x1), ..."""
-    from sklearn.datasets import load_svmlight_file
-
-    rows = load_svmlight_file(path, zero_based=True)[0].toarray()
-    return np.asarray(rows[:, 1:], np.float64)
 
 
 def _table(path: str) -> tuple[NDArray[np.float64], list[str] | None]:
