@@ -88,14 +88,6 @@ class TestNotFinite:
             model.predict(K)
         assert one_sentence(error)
 
-    @pytest.mark.parametrize("machine", [SVM, SVR])
-    def test_in_an_svm(self, bad: float, machine: Callable[..., Any]) -> None:
-        K = gram()
-        K[3, 4] = bad
-        with pytest.raises(InputError, match=rf"K holds {bad} at row 3, column 4: ") as error:
-            machine(Y).solve(K)
-        assert one_sentence(error)
-
     def test_in_the_memory_of_an_svm(self, bad: float) -> None:
         machine = SVM(Y)
         machine.gram[...] = gram()

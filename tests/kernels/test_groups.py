@@ -55,19 +55,6 @@ class TestChoice:
         groups = groups_of(simplemkl_bank(X), "features")
         assert_array_equal(groups.owner, np.repeat(np.arange(4), 13))
 
-    @pytest.mark.parametrize(
-        ("lists", "message"),
-        [
-            ([[0, 1]], "do not name each of the 3 kernels exactly once: .* indices 0 to 2"),
-            ([[0, 1], [1, 2]], "do not name each of the 3 kernels exactly once"),
-            ([[0, 1, 2], []], "has an empty group: leave it out"),
-        ],
-    )
-    def test_no_partition(self, lists: list[list[int]], message: str) -> None:
-        X, _ = random_problem(10, 3)
-        with pytest.raises(InputError, match=message):
-            groups_of(feature_gaussians(X), lists)
-
 
 class TestBanks:
     def concatenated(self, groups: object) -> ConcatenatedBank:

@@ -181,16 +181,12 @@ class TestBox:
         assert len(others) == 3 * len(family.scales())
         assert (np.count_nonzero(others, axis=1) == 1).all()
 
-    @pytest.mark.parametrize("build", [product_gaussians, isotropic_gaussians])
     @pytest.mark.parametrize(
         "box", [(2.0, 1.0), (-1.0, 1.0), (0.0, 0.0), (np.nan, 1.0), (0.0, np.nan)]
     )
-    def test_an_empty_box_is_refused(
-        self, build: Callable[..., Family], box: tuple[float, float]
-    ) -> None:
-        X = np.random.default_rng(0).standard_normal((12, 3))
+    def test_an_empty_box_is_refused(self, box: tuple[float, float]) -> None:
         with pytest.raises(InputError, match="leave no kernel to choose"):
-            build(X, gamma_min=box[0], gamma_max=box[1])
+            product_gaussians(np.eye(3), gamma_min=box[0], gamma_max=box[1])
 
 
 class TestMembers:

@@ -9,7 +9,6 @@ from mklbench import certify
 from mklbench.certify import Bounds, Hinge, Loss, PrimalDualPoint
 from mklbench.kernels import Bank
 from mklbench.multiclass import decision_function
-from mklbench.optim.svm_value import bounds_alone
 from mklbench.penalties.base import Penalty
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import KernelMachine, Solution
@@ -23,11 +22,6 @@ def bank_bounds(
     """Bound the value of learning the weights of a bank, on the simplex if not told otherwise."""
     point = PrimalDualPoint.on_bank(bank, Hinge(y, box), machine)
     return certify.bounds(point, Simplex() if penalty is None else penalty)
-
-
-def svm_bounds(K: Array, y: Array, dual_coef: Array, intercept: float, box: ArrayLike) -> Bounds:
-    """Bound the value of one SVM with the Gram matrix K (n, n)."""
-    return bounds_alone(Hinge(y, box), K @ dual_coef, dual_coef, intercept)
 
 
 def joint_upper(

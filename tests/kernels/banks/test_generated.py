@@ -20,7 +20,6 @@ from mklbench.algorithms import mkl
 from mklbench.errors import InputError
 from mklbench.experiments.run_checks import check_run
 from mklbench.kernels import (
-    Bank,
     FeatureBank,
     GeneratedBank,
     feature_pairs,
@@ -130,22 +129,8 @@ class TestOperators:
     @pytest.mark.parametrize("kind", KINDS)
     def test_singles_are_their_dense_twins(self, kind: str) -> None:
         X = samples(kind, 37, 3, 1)
-        self.check(on_features(X[:30], FEW), X, FEW, singles(3))
-
-    @pytest.mark.parametrize("kind", ["normal", "rounded", "far"])
-    def test_pairs_are_their_dense_twins(self, kind: str) -> None:
-        X = samples(kind, 37, 3, 1)
-        self.check(on_pairs(X[:30], FEW), X, FEW, pairs(3))
-
-    def test_groups_are_their_dense_twins(self) -> None:
-        X = samples("normal", 37, 4, 1)
-        groups = [(0, 1, 2), (3,), (2, 0)]
-        self.check(GeneratedBank(X[:30], FEW, groups), X, FEW, groups)
-
-    def check(self, bank: Bank, X: Array, gammas: Array, groups: Groups) -> None:
-        n = bank.n_samples
-        grams, cross = dense(X[:n], X[:n], gammas, groups), dense(X[n:], X[:n], gammas, groups)
-        check_operator(bank, new=X[n:], grams=grams, cross=cross)
+        grams, cross = (dense(A, X[:30], FEW, singles(3)) for A in (X[:30], X[30:]))
+        check_operator(on_features(X[:30], FEW), new=X[30:], grams=grams, cross=cross)
 
     def test_the_builders(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(named, "MOST_STORED", 11)

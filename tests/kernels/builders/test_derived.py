@@ -8,7 +8,6 @@ from dense_twins import awkward_features
 from narrowing import present
 from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import ArrayLike
-from sklearn.preprocessing import KernelCenterer, StandardScaler
 
 from mklbench import multiclass
 from mklbench.algorithms import svm
@@ -39,17 +38,6 @@ def samples() -> tuple[np.ndarray, np.ndarray]:
 
 
 class TestCentring:
-    def test_is_scikit_learns(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
-        X, Z = samples
-        bank, weights = simplemkl_bank(X), np.random.default_rng(1).random(52)
-        theirs = KernelCenterer().fit(bank.combine(weights))
-        centred = CentredBank(bank)
-        assert_allclose(
-            centred.combine(weights), theirs.transform(bank.combine(weights)), atol=1e-12
-        )
-        new = theirs.transform(bank.cross(weights, Z))
-        assert_allclose(centred.cross(weights, Z), new, atol=1e-12)
-
     def test_restricting_keeps_the_centre(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
         """As the search needs, which reads held-out rows from the Gram matrix of all."""
         X, Z = samples
@@ -137,17 +125,8 @@ class TestCombination:
             ({"how": "polynomial", "degree": 0}, "degree=0 is not accepted: it must be an integer"),
             ({"how": "polynomial", "offset": -1.0}, "offset=-1.0 is not accepted"),
             ({"how": "polynomial", "degree": 5000}, "the polynomial of 3 kernels overflows"),
-            (
-                {"base": "feature_gausians"},
-                "kernel.base=feature_gausians .* mean feature_gaussians",
-            ),
-            (
-                {"options": {"gamas": [1.0]}},
-                "kernel.options=gamas is not known: did you mean gammas",
-            ),
             ({"base": "precomputed", "options": {"K": "no.npy"}}, "no.npy is not a regular file"),
             ({"base": gaussian, "options": {"gamma": 1.0}}, "by functools.partial"),
-            ({"base": "product"}, "kernel=product is a family, where a bank is needed: give one"),
         ],
     )
     def test_bad_input(
@@ -155,17 +134,6 @@ class TestCombination:
     ) -> None:
         with pytest.raises(InputError, match=message):
             Combination(**arguments)(samples[0])
-
-
-class TestStandardised:
-    def test_is_a_scaler_before_the_kernel(self, samples: tuple[np.ndarray, np.ndarray]) -> None:
-        X, Z = samples
-        X, Z = X * [1.0, 100.0, 1e-3] + [0.0, 5.0, 1.0], Z * [1.0, 100.0, 1e-3] + [0.0, 5.0, 1.0]
-        scaler = StandardScaler().fit(X)
-        bank = Standardised("gaussian", {"gamma": 0.2})(X)
-        alone = gaussian(scaler.transform(X), gamma=0.2)
-        assert_allclose(bank.combine([1.0]), alone.combine([1.0]), atol=1e-12)
-        assert_allclose(bank.cross([1.0], Z), alone.cross([1.0], scaler.transform(Z)), atol=1e-12)
 
 
 def test_what_a_base_is_called_with_passes_through() -> None:

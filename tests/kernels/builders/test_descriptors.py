@@ -102,7 +102,6 @@ def test_distances_to_new_samples_are_computed_once(monkeypatch: pytest.MonkeyPa
     ("builder", "X", "message"),
     [
         (Descriptors(), -histograms(8), "colour has values below 0: set split.scaling=none"),
-        (Descriptors(distance="cosine"), histograms(8), "kernel.distance=cosine is not known"),
         (Descriptors(gammas=[]), histograms(8), "gammas=[] is empty"),
         (Descriptors(gammas=[0.0]), histograms(8), "gamma=0.0 is not accepted"),
     ],

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 
 from mklbench import kernels
 from mklbench.errors import InputError
-from mklbench.kernels import Bank, ScaledBank, unit_trace
+from mklbench.kernels import Bank, unit_trace
 
 
 def stack_of(bank: Bank) -> np.ndarray:
@@ -52,14 +52,6 @@ class TestUnitTrace:
         bank = unit_trace(kernels.PrecomputedBank(K))
         assert_allclose(stack_of(bank), [np.zeros((4, 4)), np.eye(4) / 4])
 
-    def test_a_restriction_keeps_the_scales_of_the_whole(self) -> None:
-        X, _ = awkward_features(20)
-        bank = kernels.simplemkl_bank(X)
-        part = bank.take(range(10))
-        assert isinstance(part, ScaledBank)
-        gaussian_traces = part.traces()[:10]
-        assert_allclose(gaussian_traces, 10 / 20)
-
 
 class TestResolve:
     def test_parameters_are_handed_on(self) -> None:
@@ -69,9 +61,7 @@ class TestResolve:
 
 BUILDERS_ON_FEATURES: dict[str, Callable[..., object]] = {
     "gaussian": kernels.gaussian,
-    "laplacian": kernels.laplacian,
     "feature_gaussians": kernels.feature_gaussians,
-    "simplemkl_bank": kernels.simplemkl_bank,
     "product_gaussians": kernels.product_gaussians,
 }
 
@@ -105,10 +95,6 @@ class TestBadParameters:
     def test_degree(self, degree: float) -> None:
         with pytest.raises(InputError, match=r"degree=.*must be an integer >= 1"):
             kernels.simplemkl_bank(np.eye(3), degrees=[degree])  # type: ignore[list-item]
-
-    def test_no_gamma(self) -> None:
-        with pytest.raises(InputError, match=r"gammas=.*is empty"):
-            kernels.gaussians(np.eye(3), gammas=[])
 
 
 def test_a_feature_that_is_all_zero() -> None:
