@@ -33,8 +33,9 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.base import Array, Bank
 from mklbench.optim.hulls import Hulls, unit_diagonals
+from mklbench.optim.machines import at_once, reported
 from mklbench.optim.svm_value import check_bank
-from mklbench.solution import Solution
+from mklbench.solution import KernelMachine, Solution
 from mklbench.validation import check_flag, check_labels, check_share, check_tolerance
 
 VERSION = 1
@@ -114,21 +115,12 @@ def solve(
     if final == "mklpy":
         final = _lam_of_mklpy(labels)
     machine = hulls.ridged((1.0 - final) * K, final, "final_lam")
-    gap = max(found.bounds.relative_gap for found in (first, machine))
+    gap = max(closest.bounds.relative_gap for closest in (first, machine))
     objective = first.squared_distance
-    return Solution(
-        weights=weights,
-        dual_coef=machine.coefficients,
-        # Half way between the points without the ridge, which no new sample has.
-        intercept=-0.5 * float(machine.shares @ K @ machine.coefficients),
-        objective=objective,
-        gap=gap,
-        n_svm_calls=hulls.calls,
-        n_iter=1,
-        converged=gap <= tol,
-        history=[{"objective": objective, "n_svm_calls": float(hulls.calls)}],
-        svm_seconds=hulls.seconds,
-    )
+    # Half way between the points without the ridge, which no new sample has.
+    intercept = -0.5 * float(machine.shares @ K @ machine.coefficients)
+    found = KernelMachine(weights, machine.coefficients, intercept)
+    return reported(at_once(found, objective, gap, tol), objective, hulls.calls, hulls.seconds)
 
 
 def _lam_of_mklpy(y: Array) -> float:

@@ -12,14 +12,17 @@ Of the operator it takes the samples alone, which families of kernels keep; so t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.certify import Bounds, Logistic
 from mklbench.kernels.continuous import Family
+from mklbench.optim.machines import at_once
 from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import check_family, check_samples
-from mklbench.solution import Solution
+from mklbench.solution import KernelMachine, Solution
 from mklbench.validation import check_count, check_not_negative, check_positive
 
 VERSION = 1
@@ -97,15 +100,10 @@ def solve(
     )
     trees.fit(family.samples, loss.y, sample_weight=loss.box)
     bounds = Bounds(loss.value(trees.decision_function(family.samples)), 0.0)
-    return Solution(
-        weights=family.uniform_weights(),
-        dual_coef=np.zeros(len(loss.y)),
-        intercept=0.0,
-        objective=bounds.upper,
-        gap=bounds.relative_gap,
-        n_svm_calls=0,
+    machine = KernelMachine(family.uniform_weights(), np.zeros(len(loss.y)), 0.0)
+    return replace(
+        at_once(machine, bounds.upper, bounds.relative_gap, 0.0),
         n_iter=max_iter,
         converged=trees.n_iter_ == max_iter,
-        history=[{"objective": bounds.upper, "n_svm_calls": 0.0}],
         model=trees.decision_function,
     )

@@ -15,7 +15,7 @@ from mklbench.kernels.base import KernelOperator
 from mklbench.optim.machines import train_ridges
 from mklbench.optim.ridge import ridges
 from mklbench.optim.several import Several, one_of, path_of
-from mklbench.validation import check_count, check_targets
+from mklbench.validation import check_count, check_targets, real_array
 
 VERSION = 1
 
@@ -69,7 +69,8 @@ def solve(
     check_count("degree", degree)
     targets = check_targets(y)
     ridges(lam, sample_weight, len(targets))
-    return lambda lams: train_ridges(operator, targets, lams, sample_weight, weights, degree)
+    given = None if weights is None else real_array("weights", weights)
+    return lambda lams: train_ridges(operator, targets, lams, sample_weight, given, degree)
 
 
 solve_path = path_of(solve, PATH_OPTION)

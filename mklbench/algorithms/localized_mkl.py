@@ -39,7 +39,7 @@ from mklbench.libsvm import SVM, SVMSolution
 from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.optim.svm_value import bounds_alone, check_bank, fixed_weights
 from mklbench.solution import Solution
-from mklbench.validation import check_limits
+from mklbench.validation import check_limits, real_array
 
 VERSION = 1
 
@@ -101,9 +101,10 @@ def solve(
         If an argument has the wrong type, shape or range.
     """
     tol = check_limits(tol, max_iter)
+    given = None if gating is None else real_array("gating", gating)
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
     bank = check_bank("localized_mkl", bank, len(problem.y))
-    of_gate = fixed_weights(bank, gating, "gating")
+    of_gate = fixed_weights(bank, given, "gating")
     gate_kernel = bank.combine(of_gate)
     unit = float(gate_kernel.diagonal().mean()) or 1.0
     gate_kernel /= unit

@@ -41,6 +41,7 @@ from mklbench.validation import (
     check_limits,
     check_not_negative,
     check_targets,
+    real_array,
 )
 
 VERSION = 1
@@ -114,10 +115,10 @@ def solve(
     check_not_negative("radius", radius)
     check_count("degree", degree)
     tol = check_limits(tol, max_iter)
-    targets = check_targets(y)
+    centre, targets = real_array("mu0", mu0), check_targets(y)
     each = ridges(lam, sample_weight, len(targets))
     bank = check_bank("nkrr", bank, len(targets))
-    ball = NormBall(fixed_weights(bank, mu0, "mu0"), radius, norm)
+    ball = NormBall(fixed_weights(bank, centre, "mu0"), radius, norm)
     problem = _RidgeProblem(bank, targets, each, degree, ball)
     point, history = _descend(problem, tol, max_iter)
     return Solution(

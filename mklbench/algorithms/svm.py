@@ -15,6 +15,7 @@ from mklbench.kernels.base import KernelOperator
 from mklbench.optim.machines import train_svm
 from mklbench.optim.problem import ClassWeight, Problem
 from mklbench.solution import Solution
+from mklbench.validation import real_array
 
 VERSION = 1
 
@@ -66,4 +67,5 @@ def solve(
         If an argument has the wrong shape or range.
     """
     problem = Problem.of(y, C, class_weight, sample_weight, svm_tol)
-    return train_svm(operator, problem, weights)
+    given = None if weights is None else real_array("weights", weights)
+    return train_svm(operator, problem, given)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from mklbench.kernels.base import KernelOperator
 from mklbench.optim.machines import train_svr
 from mklbench.solution import Solution
+from mklbench.validation import real_array
 
 VERSION = 1
 
@@ -60,4 +61,5 @@ def solve(
     InputError
         If an argument has the wrong shape or range.
     """
-    return train_svr(operator, y, C, epsilon, svm_tol, sample_weight, weights)
+    given = None if weights is None else real_array("weights", weights)
+    return train_svr(operator, y, C, epsilon, svm_tol, sample_weight, given)

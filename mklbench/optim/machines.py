@@ -22,7 +22,7 @@ from mklbench.optim.problem import ClassWeight as ClassWeight
 from mklbench.optim.problem import Problem
 from mklbench.optim.ridge import coefficients, hadamard_power, ridges
 from mklbench.optim.svm_value import bounds_alone, check_bank, check_samples, fixed_weights
-from mklbench.solution import Solution
+from mklbench.solution import KernelMachine, Solution
 from mklbench.validation import (
     check_choice,
     check_not_negative,
@@ -117,16 +117,20 @@ def certified(
     The weights (M,) are those of the kernels in K. It has converged where the gap is at most `tol`.
     """
     bounds = bounds_alone(loss, outputs, a, intercept)
+    machine = KernelMachine(weights, a, intercept)
+    return at_once(machine, bounds.lower, bounds.relative_gap, tol)
+
+
+def at_once(machine: KernelMachine, objective: float, gap: float, tol: float) -> Solution:
+    """Return a solution that took one step and no SVM; it has converged at a gap of `tol`."""
     return Solution(
-        weights=weights,
-        dual_coef=a,
-        intercept=intercept,
-        objective=bounds.lower,
-        gap=bounds.relative_gap,
+        **vars(machine),
+        objective=objective,
+        gap=gap,
         n_svm_calls=0,
         n_iter=1,
-        converged=bounds.relative_gap <= tol,
-        history=[{"objective": bounds.lower, "n_svm_calls": 0.0}],
+        converged=gap <= tol,
+        history=[{"objective": objective, "n_svm_calls": 0.0}],
     )
 
 
