@@ -76,21 +76,16 @@ def test_a_small_change_of_the_objective_may_end_iterations(name: str) -> None:
     assert solution.gap > 1e-9
 
 
-class TestRidge:
-    def test_what_rounding_leaves_is_no_solution(self) -> None:
-        X, _ = random_problem(40, 2)
-        bank = PrecomputedBank(np.exp(-0.01 * ((X[:, None] - X) ** 2).sum(axis=2))[None])
-        y = np.sin(np.arange(40.0))
-        assert krr.solve(bank, y, lam=1e-3).converged
-        near_singular = krr.solve(bank, y, lam=5e-13)
-        assert near_singular.gap > 1e-6
-        assert not near_singular.converged
-
-    def test_its_estimator_says_what_helps(self) -> None:
-        X, _ = random_problem(40, 2)
-        K = np.exp(-0.01 * ((X[:, None] - X) ** 2).sum(axis=2))
-        with pytest.warns(ConvergenceWarning, match="raise lam"):
-            mklbench.KRR(lam=5e-13, kernel="precomputed").fit(K, np.sin(np.arange(40.0)))
+def test_what_rounding_leaves_is_no_solution_of_a_ridge_and_its_estimator_says_what_helps() -> None:
+    X, _ = random_problem(40, 2)
+    K, y = np.exp(-0.01 * ((X[:, None] - X) ** 2).sum(axis=2)), np.sin(np.arange(40.0))
+    bank = PrecomputedBank(K[None])
+    assert krr.solve(bank, y, lam=1e-3).converged
+    near_singular = krr.solve(bank, y, lam=5e-13)
+    assert near_singular.gap > 1e-6
+    assert not near_singular.converged
+    with pytest.warns(ConvergenceWarning, match="raise lam"):
+        mklbench.KRR(lam=5e-13, kernel="precomputed").fit(K, y)
 
 
 class TestViolation:

@@ -14,6 +14,7 @@ from typing import Any
 import conic_twins
 import numpy as np
 import pytest
+from alignment_problems import dense_alignment
 from problems import random_stack
 
 from mklbench.kernels import PrecomputedBank
@@ -148,11 +149,7 @@ def ridge_in_a_ball(at: Numbers, norm: int) -> Values:
 
 def alignment(at: Numbers) -> float:
     """The centred alignment of the combination with the labels."""
-    n = len(at.y)
-    H = np.eye(n) - 1.0 / n
-    K = H @ np.tensordot(at.solution.weights, at.stack, 1) @ H
-    target = np.outer(H @ at.y, H @ at.y)
-    return float((K * target).sum() / (np.linalg.norm(K) * np.linalg.norm(target)))
+    return dense_alignment(np.tensordot(at.solution.weights, at.stack, 1), at.y)
 
 
 @dataclass(frozen=True)

@@ -42,12 +42,6 @@ FAMILIES: dict[str, Callable[..., Family]] = {
 }
 
 
-def price(family: Family, theta: np.ndarray, solution: Solution) -> float:
-    """Return T(theta) = 1/2 a' K_theta a from the definition."""
-    a = solution.dual_coef
-    return 0.5 * float(a @ family.gram(theta) @ a)
-
-
 @cache
 def solved(name: str) -> tuple[Family, np.ndarray, Solution]:
     """Return a family of 40 samples, the labels, and the solution at C = 5."""

@@ -97,56 +97,42 @@ class TestGroupsOfFeatures:
     nothing leads there from the others, one parameter at a time.
     """
 
-    @staticmethod
-    def problem(seed: int) -> tuple[Array, Array]:
-        rng = np.random.default_rng(seed)
-        X = np.where(rng.random((120, 40)) < 0.5, 1.0, -1.0)
-        score = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4]
-        score += 0.5 * rng.standard_normal(120)
-        return X, np.where(score > 0, 1.0, -1.0)
-
     def test_their_kernels_are_multiplied(self) -> None:
         """Here alpha swings until then, and J stands still for more than five rounds.
 
         Without products some processors end with a kernel left out, others by luck do not: what
         only a product finds is tested with the search itself.
         """
-        X, y = self.problem(0)
+        rng = np.random.default_rng(0)
+        X = np.where(rng.random((120, 40)) < 0.5, 1.0, -1.0)
+        score = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4]
+        score += 0.5 * rng.standard_normal(120)
+        y = np.where(score > 0, 1.0, -1.0)
         solution = ikl.solve(products(X), y, C=1.0, **MOVING)
         assert solution.converged
         assert decrease_by_more_search(X, y, 1.0, BOX, solution) <= 2e-3
 
 
-def of_two_values(seed: int, n: int = 90, d: int = 8) -> tuple[Array, Array]:
-    """Return features of two values, 0 and another, and labels of some of them together."""
-    rng = np.random.default_rng(seed)
-    has = rng.uniform(size=(n, d)) < rng.uniform(0.2, 0.8, d)
-    score = has[:, 0] * 1.0 - (has[:, 1] ^ has[:, 2]) + (has[:, 3] ^ has[:, 4] ^ has[:, 5])
-    score = score + 0.5 * rng.standard_normal(n)
-    y = np.where(score > np.median(score), 1.0, -1.0)
-    return has * rng.uniform(1.0, 3.0, d), y
-
-
-def check_with_all_kernels(X: Array, y: Array, C: float, setting: str) -> None:
+def test_of_six_features_of_two_values_all_kernels_can_be_tried() -> None:
     """Compare with MKL on all kernels: of features of two values they are finite in number.
 
     A product of Gaussians is there a mixture of kernels that ask for equality in some features. Of
     d features these are 2^d, so that the optimum of the family is known for once.
     """
-    has = X > 0
+    rng = np.random.default_rng(0)
+    has = rng.uniform(size=(60, 6)) < rng.uniform(0.2, 0.8, 6)
+    score = has[:, 0] * 1.0 - (has[:, 1] ^ has[:, 2]) + (has[:, 3] ^ has[:, 4] ^ has[:, 5])
+    score = score + 0.5 * rng.standard_normal(60)
+    y = np.where(score > np.median(score), 1.0, -1.0)
+    X = has * rng.uniform(1.0, 3.0, 6)
     differ = (has[:, None] != has).astype(int)
     sets = np.array(list(product([0, 1], repeat=X.shape[1])))
-    known = mkl.solve(PrecomputedBank(np.array([differ @ each == 0 for each in sets])), y, C)
-    solution = ikl.solve(products(X), y, C=C, **SETTINGS[setting])
+    known = mkl.solve(PrecomputedBank(np.array([differ @ each == 0 for each in sets])), y, 1.0)
     # Where alpha is not unique, as here, only moving kernels, with the joint method, always end.
-    assert solution.converged or setting == "tables"
+    solution = ikl.solve(products(X), y, C=1.0, **OF_THE_TABLES)
     assert solution.objective >= known.objective * (1.0 - 1e-3)
     if solution.converged:
         assert solution.objective <= known.objective * (1.0 + 1.5e-3)
-
-
-def test_of_six_features_of_two_values_all_kernels_can_be_tried() -> None:
-    check_with_all_kernels(*of_two_values(0, n=60, d=6), 1.0, "tables")
 
 
 class TestGaps:
@@ -170,25 +156,21 @@ class TestGaps:
         assert solution.converged == (solution.gap <= 1e-3)
 
 
-def check_equal_samples(seed: int, C: float) -> None:
+def test_samples_that_are_equal_with_other_labels() -> None:
     """Of three features with few values, as in Titanic: many alpha solve an SVM, few prove it."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(4)
     n = 120
     X = np.column_stack([rng.integers(0, high, n) for high in (4, 2, 2)]).astype(float)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     y = np.where(rng.uniform(size=n) < np.where(X[:, 1] > 0, 0.25, 0.75), 1.0, -1.0)
     family = products(X)
-    solution = ikl.solve(family, y, C=C, n_global_ascents=50)
+    solution = ikl.solve(family, y, C=1.0, n_global_ascents=50)
     assert solution.converged
     rivals = IndependentSearch(family, 50).run(
         solution.dual_coef, Mixture(solution.weights, present(solution.thetas))
     )
-    checked = gap_with(family, y, C, solution, np.array([theta for _, theta in rivals]))
+    checked = gap_with(family, y, 1.0, solution, np.array([theta for _, theta in rivals]))
     assert checked <= 2e-3
-
-
-def test_samples_that_are_equal_with_other_labels() -> None:
-    check_equal_samples(4, 1.0)
 
 
 @pytest.fixture

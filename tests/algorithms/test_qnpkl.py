@@ -39,11 +39,6 @@ def solved_svm(X: np.ndarray, y: np.ndarray, gamma: np.ndarray, C: float = 1.0) 
     return Objective(product_gaussians(X), Problem.of(y, C, svm_tol=1e-6))(gamma).trained.dual_coef
 
 
-def one_feature() -> tuple[np.ndarray, np.ndarray]:
-    X, y = random_problem(40)
-    return X[:, :1], y
-
-
 class TestDescent:
     def test_the_gap_is_the_kkt_residual_of_the_returned_numbers(self) -> None:
         X, y = random_problem(40)
@@ -223,8 +218,8 @@ class TestEquation7:
     """The printed quotient of the steps of gamma and of p, where p is the negative gradient."""
 
     def test_is_negative_where_the_curvature_is_positive(self) -> None:
-        X, y = one_feature()
-        objective = Objective(product_gaussians(X), Problem.of(y, 1.0, svm_tol=1e-7))
+        X, y = random_problem(40)
+        objective = Objective(product_gaussians(X[:, :1]), Problem.of(y, 1.0, svm_tol=1e-7))
         there, here = objective(np.array([0.5])), objective(np.array([0.6]))
         beyond = objective(np.array([0.7]))
         assert there.objective - 2 * here.objective + beyond.objective > 0  # J is convex here

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from problems import random_problem, random_stack
+from problems import differences, random_problem, random_stack
 
 from mklbench.kernels import linear_features
 from mklbench.optim.ridge import on_grid, shape_at
@@ -18,23 +18,13 @@ def value(stack: np.ndarray, y: np.ndarray, weights: np.ndarray, degree: int) ->
     return float(y @ np.linalg.solve(K + LAM * np.eye(len(y)), y))
 
 
-def differences(stack: np.ndarray, y: np.ndarray, weights: np.ndarray, degree: int) -> np.ndarray:
+def curvature_at(stack: np.ndarray, y: np.ndarray, weights: np.ndarray, degree: int) -> np.ndarray:
     """Return the Hessian of F by central differences."""
-    h = 1e-3
-    steps = h * np.eye(len(weights))
-    return np.array([
-        [
-            (
-                value(stack, y, weights + a + b, degree)
-                - value(stack, y, weights + a - b, degree)
-                - value(stack, y, weights - a + b, degree)
-                + value(stack, y, weights - a - b, degree)
-            )
-            / (4 * h**2)
-            for b in steps
-        ]
-        for a in steps
-    ])  # fmt: skip
+
+    def slopes(at: np.ndarray) -> np.ndarray:
+        return differences(lambda mu: value(stack, y, mu, degree), at, 1e-3)
+
+    return differences(slopes, weights, 1e-3)
 
 
 def condition_18(
@@ -62,7 +52,7 @@ def test_hessian(degree: int) -> None:
     stack, y = random_stack(15, 3)
     weights = np.array([0.3, 0.8, 0.5])
     ours = shape_at(stack, y, weights, LAM, degree)[1]
-    numeric = differences(stack, y, weights, degree)
+    numeric = curvature_at(stack, y, weights, degree)
     assert_allclose(ours, numeric, atol=1e-4 * np.abs(numeric).max())
 
 
@@ -74,7 +64,7 @@ def test_condition_18_is_the_curvature_along_each_direction() -> None:
     for scale in (0.05, 1.0):
         weights = scale * rng.uniform(size=3)
         curvature = shape_at(stack, y, weights, LAM, 2)[1]
-        numeric = differences(stack, y, weights, 2)
+        numeric = curvature_at(stack, y, weights, 2)
         for direction in rng.standard_normal((5, 3)):
             condition = condition_18(stack, y, weights, direction)
             along = direction @ curvature @ direction

@@ -23,6 +23,11 @@ def dense_alignment(K: Array, y: Array) -> float:
     return float(np.sum(K * target) / np.linalg.norm(K) / np.linalg.norm(target))
 
 
+def plain_alignment(K: Array, y: Array) -> float:
+    """Return the alignment of a Gram matrix with y y' without centring."""
+    return float(y @ K @ y / (np.linalg.norm(K) * (y @ y)))
+
+
 def scaled_stack() -> tuple[Array, Array]:
     """Return six Gram matrices of different scales, and labels that two of them explain."""
     stack, y = random_stack(n=40, n_kernels=6)
