@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from mklbench import resources
@@ -132,7 +132,8 @@ def reproduce(
         write_sums(results / "records")
     for report in reports:
         shown = render(report, "md") if selection else _outcome(report, results)
-        print("\n".join([shown, *_unfinished(report)]))
+        rest = [f"  {' '.join(slot.place)}: {of.state}" for slot, of in report.unfinished]
+        print("\n".join([shown, *rest]))
     if selection:
         print(f"This is a part: {results / 'tables'} has whole tables and was not written.")
     return 1 if any(report.unfinished for report in reports) else 0
@@ -214,14 +215,6 @@ def _outcome(report: Report, results: Path) -> str:
         f"{report.table.name}: {n_runs - len(report.unfinished)} of {n_runs} runs done, "
         f"written to {results / 'tables' / report.table.name}.md and .csv"
     )
-
-
-def _unfinished(report: Report) -> Iterator[str]:
-    """Say of each run that is not done why."""
-    for slot, found in report.unfinished:
-        reason = f": {found.message}" if found.message else ""
-        n_done = f"{len(found.done)}/{found.n_splits} splits"
-        yield f"  {' '.join(slot.place)}: {found.status}, {n_done}{reason}"
 
 
 def check(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 _MOST_NUMBERS = 12
 
 
-class AlignmentDisplay:
+class AlignmentDisplay(shared.Display):
     """Centred alignments of kernels with each other and the target.
 
     The alignment of two kernels is <H K H, H L H>_F / (|H K H|_F |H L H|_F), H = I - 1 1'/n,
@@ -42,9 +42,6 @@ class AlignmentDisplay:
     figure_ : matplotlib Figure
         The figure of these axes.
     """
-
-    ax_: Any
-    figure_: Any
 
     def __init__(self, names: Sequence[str], alignments: ArrayLike) -> None:
         self.names = list(names)
@@ -101,8 +98,12 @@ class AlignmentDisplay:
         # Y Y' with a column of Y for each class, or y y' of real targets.
         Y = targets[:, None] == np.unique(targets) if by_class else targets[:, None]
         target = Y.astype(np.float64) @ Y.T.astype(np.float64)
-        grams = [*chosen.values(), lambda: target]
-        return cls([*chosen, "target"], _alignments(grams, len(target))).plot(ax=ax)
+        centred = (centre(gram()) for gram in [*chosen.values(), lambda: target])
+        products = PackedTriangles.of(len(target), centred, len(chosen) + 1).inner_products()
+        norms = np.sqrt(products.diagonal())
+        # Constant matrices have no alignment with any.
+        scales = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+        return cls([*chosen, "target"], scales[:, None] * products * scales).plot(ax=ax)
 
     def plot(self, *, ax: Axes | None = None) -> Self:
         """Draw the alignments.
@@ -120,7 +121,6 @@ class AlignmentDisplay:
         n = len(self.names)
         side = min(max(0.36 * n, 2.4), 16.0)
         (self.ax_,) = shared.panels_or_new(ax, 1, side + 4.2, side + 0.9)
-        self.figure_ = self.ax_.get_figure()
         lowest = min(0.0, float(self.alignments.min()))
         image = self.ax_.imshow(self.alignments, vmin=lowest, vmax=1.0, aspect="auto")
         self.figure_.colorbar(image, ax=self.ax_, label="centred alignment")
@@ -135,12 +135,3 @@ class AlignmentDisplay:
                 text = f"{value:.2f}"
                 self.ax_.text(j, i, text, ha="center", va="center", color=colour, fontsize=7)
         return self
-
-
-def _alignments(grams: Sequence[Callable[[], Array]], n_samples: int) -> Array:
-    """Return the centred alignments (K, K) of matrices, 0 of those that are constant."""
-    centred = (centre(gram()) for gram in grams)
-    products = PackedTriangles.of(n_samples, centred, len(grams)).inner_products()
-    norms = np.sqrt(products.diagonal())
-    scales = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    return scales[:, None] * products * scales

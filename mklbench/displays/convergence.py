@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mklbench.displays.shared import colours, fitted_model, listed, panels_or_new
+from mklbench.displays.shared import Display, colours, fitted_model, listed, panels_or_new
 from mklbench.iterations import History
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _MOST_IN_LEGEND = 20
 _MOST_POINTS = 60
 
 
-class ConvergenceDisplay:
+class ConvergenceDisplay(Display):
     """The objective and the certified gap after each outer iteration of a fit.
 
     Of more than two classes there is a line a class. It is best made by `from_estimator`.
@@ -48,8 +48,6 @@ class ConvergenceDisplay:
     """
 
     axes_: Any
-    ax_: Any
-    figure_: Any
     lines_: dict[str, list[Any]]
 
     def __init__(
@@ -109,7 +107,6 @@ class ConvergenceDisplay:
         self.axes_ = panels_or_new(ax, len(panels), 7.0, 1.0 + 2.3 * len(panels))
         panels = panels[: len(self.axes_)]
         self.ax_ = self.axes_[0]
-        self.figure_ = self.ax_.get_figure()
         places, unit = self._places()
         self.lines_ = {}
         names = listed(self.classes, len(self.histories))

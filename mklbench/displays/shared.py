@@ -34,6 +34,17 @@ LINE = 0.21
 _WIDTH = 44
 
 
+class Display:
+    """What is drawn in axes."""
+
+    ax_: Any
+
+    @property
+    def figure_(self) -> Any:
+        """The figure of the axes."""
+        return self.ax_.get_figure()
+
+
 def taken_apart(estimator: Any) -> tuple[list[Any], KernelEstimator]:
     """Return the steps of a pipeline before its model, and the model; of a search what it found.
 

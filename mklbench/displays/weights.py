@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from mklbench.displays.shared import (
     LINE,
+    Display,
     colours,
     fitted_model,
     listed,
@@ -33,7 +34,7 @@ _MARGINS = 1.1
 _MOST_CLASSES = 20
 
 
-class WeightsDisplay:
+class WeightsDisplay(Display):
     """Kernel weights as bars, the largest first.
 
     Of more than two classes each bar is the sum of the weights by class, one piece a class. It is
@@ -58,8 +59,6 @@ class WeightsDisplay:
         The bars, one container a class.
     """
 
-    ax_: Any
-    figure_: Any
     bars_: list[Any]
 
     def __init__(
@@ -128,7 +127,6 @@ class WeightsDisplay:
         labels = [wrapped(self.names[m]) for m in chosen]
         lines = n_bars * n_lines(labels)
         (self.ax_,) = panels_or_new(ax, 1, 7.5, _MARGINS + LINE * max(lines, 4))
-        self.figure_ = self.ax_.get_figure()
         shown = pd.DataFrame(self.weights[:, chosen].T, columns=listed(self.classes, n_classes))
         if n_classes > _MOST_CLASSES:
             shown = shown.sum(axis=1).to_frame()
@@ -156,7 +154,7 @@ class WeightsDisplay:
 Array = NDArray[np.float64]
 
 
-class PathDisplay:
+class PathDisplay(Display):
     """The weight of every kernel at each C of a path, on a logarithmic axis.
 
     Of more than two classes it is their mean. It is best made by `from_estimator`.
@@ -185,8 +183,6 @@ class PathDisplay:
         If C is no path.
     """
 
-    ax_: Any
-    figure_: Any
     lines_: list[Any]
 
     def __init__(self, C: ArrayLike, names: Sequence[str], weights: ArrayLike) -> None:
@@ -286,7 +282,6 @@ class PathDisplay:
         used = order[sizes[order] > 0]
         named, others = np.split(used, [n_shown(top_k, len(used)) if len(used) else 0])
         (self.ax_,) = panels_or_new(ax, 1, 8.5, max(4.0, 0.9 + 0.24 * len(named)))
-        self.figure_ = self.ax_.get_figure()
         for m in others:
             self.ax_.plot(self.C, weights[:, m], color="0.75", linewidth=0.8, zorder=1)
         self.lines_ = [

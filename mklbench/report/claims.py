@@ -168,10 +168,6 @@ def rise_above_a_chord(line: Curve) -> float | None:
 
 _exponents = partial(_of_curves, lambda line: line.exponent)
 _rises = partial(_of_curves, rise_above_a_chord)
-_POWER_LAW, _RISE = (
-    "exponent p of {metric} ~ ({axis})^p",
-    "{metric} above a chord, as a share of it",
-)
 
 KINDS = {
     "median_difference": ClaimKind("median {metric} of {0} minus {1}", _differences, 2, median),
@@ -180,6 +176,8 @@ KINDS = {
     "ratio": ClaimKind("largest {metric} of {0} / {1}", _quotients, 2, max),
     "median_ratio": ClaimKind("median {metric} of {0} / {1}", _quotients, 2, median),
     "largest": ClaimKind("largest {heading}", _largest, None, max),
-    "growth": ClaimKind(_POWER_LAW, _exponents, 1, needs_sweep=True),
-    "above_a_chord": ClaimKind(_RISE, _rises, 1, needs_sweep=True),
+    "growth": ClaimKind("exponent p of {metric} ~ ({axis})^p", _exponents, 1, needs_sweep=True),
+    "above_a_chord": ClaimKind(
+        "{metric} above a chord, as a share of it", _rises, 1, needs_sweep=True
+    ),
 }

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,11 @@ def _in_a_cell(text: str) -> str:
 Part = str | Grid
 # Grids and pieces of Markdown: headings, paragraphs, lists.
 Document = Sequence[Part]
+
+
+def is_table(part: Part) -> bool:
+    """Tell whether a part is a grid, or the heading of one, and no paragraph."""
+    return isinstance(part, Grid) or part.startswith("#")
 
 
 def definitions(items: Iterable[tuple[str, Sequence[str]]]) -> str:
@@ -224,7 +230,8 @@ def to_latex(document: Document) -> str:
     for at, part in enumerate(document):
         if isinstance(part, Grid):
             words = ". ".join(text.rstrip(".") for text in (title, caption) if text)
-            below = list(_paragraphs(document[at + 1 :]))
+            after = takewhile(lambda part: not is_table(part), document[at + 1 :])
+            below = [escaped(str(part).replace("`", "")) for part in after]
             tables += [_latex_table(block, words, below) for block in part.blocks()]
         elif part.startswith("# "):
             title, caption = part.lstrip("# "), ""
@@ -238,13 +245,6 @@ def escaped(text: str) -> str:
     for sign in set(re.findall("[\u02b0-\u02e3\u1d43-\u1dbb\u2071\u207f]", text)):
         text = text.replace(sign, f"\0{unicodedata.normalize('NFKC', sign)}")
     return re.sub("\0(.)", r"\\textsuperscript{\1}", text.translate(_SIGNS))
-
-
-def _paragraphs(parts: Document) -> Iterator[str]:
-    for part in parts:
-        if isinstance(part, Grid) or part.startswith("#"):
-            return
-        yield escaped(part.replace("`", ""))
 
 
 def _latex_table(grid: Grid, caption: str, below: Sequence[str]) -> str:

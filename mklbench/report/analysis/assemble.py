@@ -130,6 +130,12 @@ class SlotRecords:
         return [record for record in self.records if record.is_done]
 
     @property
+    def state(self) -> str:
+        """How far it is, and why no further where that is known."""
+        reason = f": {self.message}" if self.message else ""
+        return f"{self.status}, {len(self.done)}/{self.n_splits} splits{reason}"
+
+    @property
     def test_share(self) -> float:
         """Test samples divided by training samples, of the first finished split."""
         return (self.done[0].n_test or 0) / (self.done[0].n_train or 1)

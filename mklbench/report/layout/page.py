@@ -197,16 +197,7 @@ def _unfinished(report: Report) -> Iterator[Part]:
     if report.unfinished:
         yield "## Not done"
         yield "These runs count nowhere above as done, and none of their numbers is judged."
-        yield definitions(
-            (
-                slot.label,
-                [
-                    f"{found.status}, {len(found.done)}/{found.n_splits} splits"
-                    + (f": {found.message}" if found.message else "")
-                ],
-            )
-            for slot, found in report.unfinished
-        )
+        yield definitions((slot.label, [found.state]) for slot, found in report.unfinished)
 
 
 def _making(report: Report) -> Iterator[Part]:

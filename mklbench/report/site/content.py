@@ -56,7 +56,7 @@ class Runs:
         # Two tables may have different numbers of splits of a run.
         identity = (key or run_command(slot), found.n_splits, own)
         if identity not in self._numbers:
-            told = describe(found.records, found.status, found.n_splits, found.message)
+            told = describe(found)
             if "accuracy" in told["mean"] and "rmse" not in slot.column.metrics:
                 for name in ("mean", "split"):  # of decision values: nobody asks for it
                     told[name].pop("rmse", None)
@@ -73,8 +73,8 @@ class Runs:
         """Add a run of the reader's own store that stands in no table; return its number."""
         done = all(record.is_done for record in records)
         message = next((record.reason for record in records if not record.is_done), "")
-        told = describe(records, DONE if done else "incomplete", len(records), message)
-        self.content.append(told | {"key": records[0].key, "command": "", "own": True})
+        found = SlotRecords(DONE if done else "incomplete", records, len(records), message)
+        self.content.append(describe(found) | {"key": records[0].key, "command": "", "own": True})
         return len(self.content) - 1
 
 
@@ -92,17 +92,13 @@ def run_command(slot: Slot, chosen: Iterable[str] = ()) -> str:
     return shlex.join(words)
 
 
-def describe(
-    records: Sequence[Record], status: str, n_splits: int, message: str = ""
-) -> dict[str, Any]:
+def describe(found: SlotRecords) -> dict[str, Any]:
     """Return what the page knows of one run.
 
     Parameters
     ----------
-    records : sequence of Record
-        One a split that was tried.
-    status, n_splits, message
-        As of `SlotRecords`.
+    found : SlotRecords
+        What there is of it.
 
     Returns
     -------
@@ -111,15 +107,15 @@ def describe(
     equal. ``splits`` are the numbers of the finished splits. ``descent`` is the course of the fit
     on the first split that has one, with the number of that ``split``; absent where none has.
     """
-    done = [record for record in records if record.is_done]
-    first = next(iter(done or records), None)
+    done = found.done
+    first = next(iter(done or found.records), None)
     told: dict[str, Any] = {
         name: getattr(first, name, "") for name in ("algo", "kernel", "data", "search")
     }
     told |= {
-        "status": status,
-        "message": message,
-        "n": n_splits,
+        "status": found.status,
+        "message": found.message,
+        "n": found.n_splits,
         "n_train": first.n_train if first else None,
         "cpu": "; ".join(cpu_models(done)),
         "splits": [record.split for record in done],

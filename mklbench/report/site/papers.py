@@ -18,7 +18,7 @@ from PIL import Image
 from mklbench.report.analysis.agreement import JudgedNumber, judged_numbers
 from mklbench.report.analysis.assemble import Number, Report
 from mklbench.report.claims import judge_claims
-from mklbench.report.document import Grid, Part, to_fragment, to_inline, to_markdown
+from mklbench.report.document import Part, is_table, to_fragment, to_inline, to_markdown
 from mklbench.report.figures.draw import RESOLUTION
 from mklbench.report.layout.entries import format_measured, format_sample, mark
 from mklbench.report.layout.findings import findings
@@ -135,9 +135,9 @@ def _table(
         "report": report,
         "heads": heads,
         "groups": [(row, lines) for row, lines in groups if lines],
-        "notes": [to_fragment(str(part)) for part in notes if not _is_table(part)],
+        "notes": [to_fragment(str(part)) for part in notes if not is_table(part)],
         "lead": _html(summary[1]),
-        "how_to_read": _html(list(takewhile(lambda part: not _is_table(part), beyond))),
+        "how_to_read": _html(list(takewhile(lambda part: not is_table(part), beyond))),
         "findings": [to_inline(text) for text in findings(report)],
         "claims": judge_claims(report),
         "pictures": [
@@ -248,10 +248,6 @@ def _sections(report: Report) -> Iterator[tuple[str, list[Part]]]:
         else:
             parts.append(part)
     yield title, parts
-
-
-def _is_table(part: Part) -> bool:
-    return isinstance(part, Grid) or part.startswith("#")
 
 
 def _html(parts: Sequence[Part]) -> str:

@@ -129,11 +129,6 @@ def _scored(name: str) -> Metric:
     return metric if positive == name else replace(metric, scale=-1.0, lower_is_better=True)
 
 
-def scorers_among(names: Iterable[str]) -> list[str]:
-    """Return the names of what a run has to be asked for, each once."""
-    return [name for name in dict.fromkeys(names) if METRICS[name].scorer]
-
-
 def _seconds(name: str, label: str, *fields: str, by_ratio: bool = False) -> Metric:
     """Return the metric of a time, or of the sum of several."""
     of, *plus = fields

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from mklbench.errors import InputError
 from mklbench.experiments.record import Record
-from mklbench.report.table.metrics import METRICS, Metric, scorers_among
+from mklbench.report.table.metrics import METRICS, Metric
 from mklbench.report.table.verdict import Published, Sample, Verdict, judge
 
 # In place of a name that a figure needs and does not give: no table has it.
@@ -375,7 +375,7 @@ class PaperTable:
         """Return the override that has runs measured by the scorers that the table shows."""
         judged = (*self.claims, *self.comparisons, *self.figures)
         others = [getattr(part, "metric", None) for part in (*judged, self.baseline, self.ranking)]
-        asked = scorers_among([*column.metrics, *filter(None, others)])
+        asked = {name for name in [*column.metrics, *filter(None, others)] if METRICS[name].scorer}
         return (f"metrics=[{','.join(sorted(asked))}]",) if asked else ()
 
     def _overrides(self, row: Row, column: Column, protocol: Protocol) -> tuple[str, ...]:
