@@ -179,9 +179,9 @@ def is_package(path: Path) -> bool:
 # never more than a tenth above what there is. Who makes a package smaller lowers its line.
 SIZES = {
     "kernels": (4125, 26), "optim": (3330, 24), "algorithms": (2690, 35), "certify": (205, 5),
-    "penalties": (175, 6), "libsvm": (340, 4), "estimators": (1235, 13), "displays": (410, 5),
+    "penalties": (175, 6), "libsvm": (340, 4), "estimators": (1225, 13), "displays": (396, 5),
     "data": (2680, 16), "config": (633, 5), "commands": (1055, 10), "experiments": (2450, 21),
-    "report": (4320, 45), "testing": (480, 3), "": (1495, 20),
+    "report": (4265, 45), "testing": (474, 3), "": (1495, 20),
 }  # fmt: skip
 
 

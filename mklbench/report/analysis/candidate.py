@@ -19,7 +19,7 @@ from mklbench.kernels import Bank
 from mklbench.report.analysis.assemble import Place, Report, SlotRecords
 from mklbench.report.analysis.places import RunFinder
 from mklbench.report.table.metrics import METRICS
-from mklbench.report.table.paper_table import Column, PaperTable, Row, Slot
+from mklbench.report.table.paper_table import Column, PaperTable, Slot
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -101,7 +101,12 @@ def with_candidate(
             "choose another."
         )
     column = _column(table, overrides, config_dir)
-    rows = _cheapest(table) if quick else table.rows
+    rows = table.rows
+    if quick:
+        scores = _scores(table)
+        seconds = scores[scores["column"] == WITH_ITS_KERNELS].groupby("row")["seconds"].sum()
+        kept = seconds.nsmallest(_QUICK).index
+        rows = tuple(row for row in rows if row.name in kept)
     others = (one for one in table.columns if one.overrides != column.overrides)
     return replace(table, rows=rows, columns=(column, *others), config_dir=config_dir)
 
@@ -130,14 +135,6 @@ def _column(table: PaperTable, overrides: Sequence[str], config_dir: str | None)
         metrics=pattern.metrics,
         row_overrides=pattern.row_overrides if takes_bank else {},
     )
-
-
-def _cheapest(table: PaperTable) -> tuple[Row, ...]:
-    """Return the sets of least recorded seconds."""
-    scores = _scores(table)
-    seconds = scores[scores["column"] == WITH_ITS_KERNELS].groupby("row")["seconds"].sum()
-    kept = seconds.nsmallest(_QUICK).index
-    return tuple(row for row in table.rows if row.name in kept)
 
 
 class CandidateFinder:

@@ -10,10 +10,9 @@ set, with the linear kernels of its first two features, for mu in [0, 1]^2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklbench.report.analysis.assemble import Report
 from mklbench.report.figures.draw import BLUE, INK, ORANGE, Canvas, legend_outside, panels
@@ -89,6 +88,7 @@ class Surface(Figure):
         DataError
             If the data set of the figure's row is not at hand.
         """
+        from matplotlib.colors import to_rgb
         from matplotlib.figure import Figure as NewCanvas
         from matplotlib.patches import Patch
 
@@ -105,11 +105,25 @@ class Surface(Figure):
         bank, y = linear_features(unit_box), np.where(data.y == 1, 1.0, -1.0)
 
         axis = np.linspace(0.0, 1.0, N_GRID)
+        first, second = np.meshgrid(axis, axis, indexing="ij")
         canvas = NewCanvas(figsize=(9.6, 3.4))
         for place, (lam, printed) in enumerate(RANGES.items()):
             values, curvatures = on_grid(bank, y, axis, lam)
             panel = canvas.add_subplot(1, len(RANGES), place + 1, projection="3d")
-            _draw_panel(panel, axis, values, curvatures < 0.0)
+            is_bent = (curvatures < 0.0)[..., None]
+            colours = np.where(is_bent, to_rgb(ORANGE), to_rgb(BLUE))
+            panel.plot_surface(first, second, values, facecolors=colours, rcount=N_GRID,
+                               ccount=N_GRID, shade=False, linewidth=0.3,
+                               edgecolor=(1.0, 1.0, 1.0, 0.6))  # fmt: skip
+            panel.view_init(elev=22, azim=40)
+            panel.set_xlabel(r"$\mu_1$", labelpad=-4)
+            panel.set_ylabel(r"$\mu_2$", labelpad=-4)
+            panel.set_zlabel(r"$F(\mu)$", labelpad=0)
+            panel.set_xticks([0.0, 0.5, 1.0])
+            panel.set_yticks([0.0, 0.5, 1.0])
+            panel.tick_params(pad=-1, labelsize=7)
+            panel.tick_params(axis="z", pad=3)
+            panel.locator_params(axis="z", nbins=4)
             panel.set_title(f"$\\lambda$ = {lam:g}", y=0.98)
             panel.set_zlim(min(printed[0], values.min()), max(printed[1], values.max()))
         parts = {"convex": BLUE, "not convex: the Hessian has a negative eigenvalue": ORANGE}
@@ -117,24 +131,3 @@ class Surface(Figure):
                       loc="lower center", ncols=2)  # fmt: skip
         canvas.subplots_adjust(left=0.06, right=0.99, bottom=0.06, top=1.04, wspace=0.2)
         return canvas
-
-
-def _draw_panel(
-    panel: Any, axis: NDArray[np.float64], values: NDArray[np.float64], bent: NDArray[np.bool_]
-) -> None:
-    """Draw F (g, g) over the grid of `axis` (g,) on 3D axes, the points `bent` in orange."""
-    from matplotlib.colors import to_rgb
-
-    first, second = np.meshgrid(axis, axis, indexing="ij")
-    colours = np.where(bent[..., None], to_rgb(ORANGE), to_rgb(BLUE))
-    panel.plot_surface(first, second, values, facecolors=colours, rcount=N_GRID, ccount=N_GRID,
-                       shade=False, linewidth=0.3, edgecolor=(1.0, 1.0, 1.0, 0.6))  # fmt: skip
-    panel.view_init(elev=22, azim=40)
-    panel.set_xlabel(r"$\mu_1$", labelpad=-4)
-    panel.set_ylabel(r"$\mu_2$", labelpad=-4)
-    panel.set_zlabel(r"$F(\mu)$", labelpad=0)
-    panel.set_xticks([0.0, 0.5, 1.0])
-    panel.set_yticks([0.0, 0.5, 1.0])
-    panel.tick_params(pad=-1, labelsize=7)
-    panel.tick_params(axis="z", pad=3)
-    panel.locator_params(axis="z", nbins=4)

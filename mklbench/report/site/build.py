@@ -32,6 +32,8 @@ def build(store: Store | None = None, config_dir: str | None = None) -> str:
     config_dir : str or None, default=None
         A directory of the reader's own configs, with tables of their own in ``table/``.
     """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     collected = collect(store, config_dir)
     runs, numbers = Runs(), list[dict[str, Any]]()
     with tempfile.TemporaryDirectory() as directory:
@@ -45,32 +47,33 @@ def build(store: Store | None = None, config_dir: str | None = None) -> str:
         papers = paper_pages(collected, runs, numbers, figures)
     known = content(collected, runs, numbers, store, config_dir)
     script, asked = _library()
+    environment = Environment(
+        loader=PackageLoader("mklbench.report.site", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     compared = list(compare(collected)) if store is not None else []
-    page: str = (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            version=__version__,
-            date=datetime.now(UTC).date().isoformat(),
-            papers=papers,
-            tables=[page for paper in papers for page in paper.tables],
-            n_runs=len(runs.content),
-            n_matching=n_matching,
-            run_command=run_command,
-            kinds=[*KINDS.values()],
-            store=None if store is None else str(store.path),
-            compared=compared,
-            n_moved=sum(one["moved"] for one in compared),
-            n_loose=sum(len(table["places"]) for table in known["tables"] if not table["name"]),
-            library=packed(script) if script else "",
-            asked=asked,
-            # A number that is not finite is a ValueError: JSON does not have it.
-            data=packed(
-                json.dumps(known, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-            ),
-            scripts=[_text(name) for name in SCRIPTS],
-            style=_text("report.css"),
-        )
+    page: str = environment.get_template("report.html.j2").render(
+        version=__version__,
+        date=datetime.now(UTC).date().isoformat(),
+        papers=papers,
+        tables=[page for paper in papers for page in paper.tables],
+        n_runs=len(runs.content),
+        n_matching=n_matching,
+        run_command=run_command,
+        kinds=[*KINDS.values()],
+        store=None if store is None else str(store.path),
+        compared=compared,
+        n_moved=sum(one["moved"] for one in compared),
+        n_loose=sum(len(table["places"]) for table in known["tables"] if not table["name"]),
+        library=packed(script) if script else "",
+        asked=asked,
+        # A number that is not finite is a ValueError: JSON does not have it.
+        data=packed(json.dumps(known, separators=(",", ":"), ensure_ascii=False, allow_nan=False)),
+        scripts=[_text(name) for name in SCRIPTS],
+        style=_text("report.css"),
     )
     return page
 
@@ -87,18 +90,6 @@ def _library() -> tuple[str, str]:
     import vl_convert
 
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"), ""
-
-
-def _environment() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("mklbench.report.site", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
 
 
 def _text(name: str) -> str:
