@@ -237,9 +237,8 @@ class IsotropicGaussians(_Gaussians):
     def starts(self) -> Array:
         """Return a fine logarithmic grid: one parameter can be searched all over."""
         grid = np.geomspace(1e-6, 1.0, 25)[:, None] * self.upper
-        return np.unique(np.clip(np.concatenate([self.scales(), grid]), self.lower, self.upper))[
-            :, None
-        ]
+        every = np.clip(np.concatenate([self.scales(), grid]), self.lower, self.upper)
+        return np.unique(every)[:, None]
 
     def kernel_names(self, columns: Sequence[str] | None = None) -> tuple[str, ...]:
         """Return the name (1,) of the parameter, the gamma of all columns.
@@ -262,7 +261,7 @@ class IsotropicGaussians(_Gaussians):
         return IsotropicGaussians(samples, *self._box), np.zeros(1, dtype=np.intp)
 
 
-class GaussianPolynomials(Family):
+class GaussianPolynomials(_Gaussians):
     """Products of an isotropic Gaussian and a polynomial of diagonal 1.
 
     K_theta = exp(-theta_0 ||x - z||^2) q^degree, where
@@ -283,40 +282,32 @@ class GaussianPolynomials(Family):
         Degree of the polynomial, >= 1.
     """
 
-    n_kernels = 2
     features = (-1, -1)
+    # As every family has them: a polynomial has no exponent, and new samples are no other ones.
+    between, median_parameters = Family.between, Family.median_parameters
 
     def __init__(
         self, X: ArrayLike, gamma_min: float = 0.0, gamma_max: float = np.inf, degree: int = 2
     ) -> None:
         self._degree = check_count("degree", degree)
-        self._place(IsotropicGaussians(X, gamma_min, gamma_max))
-        self.lower, self.upper = (
-            np.repeat(end, 2) for end in (self._gaussians.lower, self._gaussians.upper)
-        )
+        super().__init__(check_training_features("X", X), 2, gamma_min, gamma_max)
 
-    def _place(self, gaussians: IsotropicGaussians) -> None:
-        self._gaussians = gaussians
-        self.samples, self.n_samples = gaussians.samples, gaussians.n_samples
-
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Self:
-        taken = copy(self)
-        taken._place(self._gaussians.take(rows, kernels))
-        return taken
+    def _by_feature(self, theta: ArrayLike) -> Array:
+        return np.full(self.samples.shape[1], self._check_theta(theta)[0])
 
     def memory(self, n: int) -> Memory:
-        return Memory(self._gaussians.memory(n).kept + gram_bytes(n, 4))
+        return Memory(super().memory(n).kept + gram_bytes(n, 4))
 
     def gram(self, weights: ArrayLike, out: Array | None = None) -> Array:
         theta = self._check_theta(weights)
-        K = self._gaussians.gram(theta[:1], out)
+        K = super().gram(theta, out)
         K *= self._cosines(theta[1], self.samples) ** self._degree
         np.fill_diagonal(K, 1.0)
         return K
 
     def cross(self, weights: ArrayLike, Z: ArrayLike) -> Array:
         theta, new = self._check_theta(weights), check_features("Z", Z, self.samples.shape[1])
-        K = self._gaussians.cross(theta[:1], new)
+        K = super().cross(theta, new)
         K *= self._cosines(theta[1], new) ** self._degree
         return K
 
@@ -326,10 +317,10 @@ class GaussianPolynomials(Family):
         if not len(rows):
             return np.zeros(2)
         part, vector = self.take(rows), vector[rows]
-        X, gaussian = part.samples, part._gaussians.gram(parameters[:1])
+        X, gaussian = part.samples, _Gaussians.gram(part, parameters)
         cosines, inner = part._cosines(parameters[1], X), X @ X.T
         whole = gaussian * cosines**self._degree
-        of_gaussian = part._gaussians.gradient(parameters[:1], vector, whole)[0]
+        of_gaussian = _Gaussians.gradient(part, parameters, vector, whole).sum()
         squares = 1.0 + parameters[1] * inner.diagonal()
         shares = 0.5 * inner.diagonal() / squares
         slopes = inner / np.sqrt(np.outer(squares, squares))

@@ -210,8 +210,7 @@ class SampleLayout:
 
     def __init__(self, X: Any) -> None:
         self._views = X.names if isinstance(X, Views) else None
-        self._columns = [names_of_columns(part) for part in _parts(X)]
-        self._widths = [_width(part) for part in _parts(X)]
+        self._forms = [(_width(part), names_of_columns(part)) for part in _parts(X)]
         self._are_views = isinstance(X, Views)
 
     def ordered(self, X: Any) -> Any:
@@ -228,7 +227,7 @@ class SampleLayout:
             If they have other views, or another number, names or order of columns.
         """
         if isinstance(X, Views) != self._are_views:
-            views, one = f"{len(self._widths)} views", "one matrix"
+            views, one = f"{len(self._forms)} views", "one matrix"
             had, has = (views, "none") if self._are_views else (one, "views")
             raise InputError(f"the training samples were {had}, and X is {has}: give the same.")
         if isinstance(X, Views) and X.names != self._views:
@@ -236,20 +235,18 @@ class SampleLayout:
             named = dict(zip(X.names or (), X.parts, strict=True))
             X = Views({name: named[name] for name in self._views or ()})
         parts = _parts(X)
-        if len(parts) != len(self._widths):
+        if len(parts) != len(self._forms):
             raise InputError(
-                f"X has {len(parts)} views, but the training samples have {len(self._widths)}: "
+                f"X has {len(parts)} views, but the training samples have {len(self._forms)}: "
                 "give the same, in the same order."
             )
-        for v, (part, width, known) in enumerate(
-            zip(parts, self._widths, self._columns, strict=True)
-        ):
-            called = X.called(v) if self._are_views else "X"
+        for v, (part, (width, known)) in enumerate(zip(parts, self._forms, strict=True)):
             differs = difference(known, names_of_columns(part))
             found = f"its columns {differs}" if differs else None
             if None not in (width, _width(part)) and _width(part) != width:
                 found = f"{_width(part)} columns in place of {width}"
             if found is not None:
+                called = X.called(v) if self._are_views else "X"
                 raise InputError(
                     f"{called} has {found}, compared with the training samples: give the same in "
                     "the same order."

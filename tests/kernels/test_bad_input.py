@@ -25,7 +25,6 @@ from mklbench.kernels import (
     PrecomputedBank,
     precomputed,
 )
-from mklbench.kernels.banks.precomputed import IndexedBank
 from mklbench.libsvm import SVM, SVR
 
 N = 12
@@ -59,9 +58,7 @@ def one_sentence(error: pytest.ExceptionInfo[InputError]) -> bool:
 
 @pytest.mark.parametrize("kind", TYPES)
 class TestNoRealNumbers:
-    @pytest.mark.parametrize(
-        "entrance", [PrecomputedBank, Precomputed, precomputed, lambda K: IndexedBank(K, [0])]
-    )
+    @pytest.mark.parametrize("entrance", [PrecomputedBank, Precomputed, precomputed])
     def test_a_stack(self, kind: str, entrance: Callable[[Any], Any]) -> None:
         with pytest.raises(InputError, match=NOT_REAL) as error:
             entrance(TYPES[kind](gram()[None]))

@@ -18,7 +18,7 @@ from mklbench import kernels
 from mklbench.data.dataset import View
 from mklbench.kernels.banks.dense import FunctionBank, NamedFunction
 from mklbench.kernels.banks.features import LinearBank
-from mklbench.kernels.banks.precomputed import IndexedBank
+from mklbench.kernels.banks.precomputed import IndexedBank, pack_stack
 from mklbench.kernels.banks.views import DistanceBank, feature_views
 from mklbench.kernels.banks.wrapped import CombinedKernel, CosineBank, StandardisedBank
 from mklbench.kernels.base import Bank, Indices
@@ -266,7 +266,7 @@ def _indexed() -> BankCase:
     stack = _on_all(X, X)
     train, new = np.array([3, 1, 30, 12, 7, 22, 39]), np.array([0, 2, 30])
     return BankCase(
-        IndexedBank(stack.copy(), train),
+        IndexedBank(pack_stack(stack)[0], train),
         stack[:, train[:, None], train],
         new,
         stack[:, new[:, None], train],

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.kernels.banks.features import GroupedBank
-from mklbench.kernels.base import Array, Bank, Indices
+from mklbench.kernels.base import Array, Indices
 from mklbench.kernels.contract import NUMBER, Memory
 from mklbench.kernels.functions import Gaussian, squared_distances
 from mklbench.kernels.gram_matrices import doubled, pack, write_rows
@@ -215,10 +215,9 @@ class GeneratedBank(GroupedBank):
         there = np.flatnonzero(peaks)
         return there[np.argsort(-prices[there], kind="stable")[:count]]
 
-    def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Bank:
-        taken = super().take(rows, kernels)
-        vars(taken).pop("_bases", None)
-        return taken
+    def _kernels_changed(self) -> None:
+        super()._kernels_changed()
+        vars(self).pop("_bases", None)
 
     def _distances(self, g: int, X: Array, Z: Array) -> Array:
         """Return the squared distances (n, n_z) of samples in the columns of group g."""

@@ -93,8 +93,8 @@ class IndexedBank(StackedBank):
 
     Parameters
     ----------
-    K : array_like of shape (M, N, N) or PackedGrams
-        Gram matrices of the whole data set, or what `pack_stack` made of them.
+    whole : PackedTriangles
+        Gram matrices (N, N) of the whole data set, as `pack_stack` checks them.
     rows : array_like
         Indices of the training samples.
     groups : GroupLists or None, default=None
@@ -105,15 +105,14 @@ class IndexedBank(StackedBank):
 
     def __init__(
         self,
-        K: ArrayLike | PackedTriangles,
+        whole: PackedTriangles,
         rows: ArrayLike,
         groups: GroupLists | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        self._whole = K if isinstance(K, PackedTriangles) else pack_stack(K)[0]
-        self._rows = check_rows(rows, self._whole.n_samples)
-        self._names = names
-        super().__init__(self._whole.take(self._rows), groups)
+        self._whole, self._names = whole, names
+        self._rows = check_rows(rows, whole.n_samples)
+        super().__init__(whole.take(self._rows), groups)
 
     @cached_property
     def _grams(self) -> PackedTriangles:

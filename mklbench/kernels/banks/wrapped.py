@@ -247,11 +247,6 @@ class _RemadeBank(StackedBank):
     def memory(self, n: int) -> Memory:
         return Memory(self._bank.memory(n).kept + super().memory(n).kept)
 
-    @property
-    def _units(self) -> Array:
-        """The weights (M, M) of each kernel alone."""
-        return np.eye(self.n_kernels)
-
     def kernel_names(self, columns: Sequence[str] | None = None) -> Sequence[str]:
         return self._bank.kernel_names(columns)
 
@@ -282,7 +277,7 @@ class CentredBank(_RemadeBank):
         self._offsets = self._means.mean(axis=1)
 
     def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
-        for unit in self._units[kernels]:
+        for unit in np.eye(self.n_kernels)[kernels]:
             yield centre(self._bank.combine(unit))[np.ix_(self._rows, self._rows)]
 
     def diagonals(self, Z: ArrayLike | None = None) -> Array:
@@ -290,7 +285,8 @@ class CentredBank(_RemadeBank):
         if Z is None:
             plain, means = plain[:, self._rows], means[:, self._rows]
         else:
-            means = np.array([self._bank.cross(unit, Z).mean(axis=1) for unit in self._units])
+            units = np.eye(self.n_kernels)
+            means = np.array([self._bank.cross(unit, Z).mean(axis=1) for unit in units])
         centred = plain - 2.0 * means + self._offsets[:, None]
         # 0 where nothing but rounding is left of the plain ones.
         return np.where(centred > _ROUNDING * np.abs(plain), centred, 0.0)
@@ -325,7 +321,7 @@ class CosineBank(_RemadeBank):
 
     def _blocks(self, kernels: Indices, Z: Any = None) -> Iterator[Array]:
         new = self._scales if Z is None else _inverse_roots(self._bank.diagonals(Z))
-        for m, unit in zip(kernels.tolist(), self._units[kernels], strict=True):
+        for m, unit in zip(kernels.tolist(), np.eye(self.n_kernels)[kernels], strict=True):
             block = self._bank.combine(unit) if Z is None else self._bank.cross(unit, Z)
             yield block * np.outer(new[m], self._scales[m])
 

@@ -63,11 +63,10 @@ class _Entry:
             return cls(None, builder_from(given), None)
         if len(given) not in (3, 4) or not isinstance(given[0], str):
             raise InputError(f"kernel has the entry {given!r}: give a kernel, or {_FORMS}.")
-        name, kernel, columns, *transformer = given
-        passing = not transformer or (
-            isinstance(transformer[0], str) and transformer[0] == "passthrough"
-        )
-        return cls(name, builder_from(kernel), columns, None if passing else transformer[0])
+        name, kernel, columns, transformer = (*given, None)[:4]
+        if isinstance(transformer, str) and transformer == "passthrough":
+            transformer = None
+        return cls(name, builder_from(kernel), columns, transformer)
 
     @property
     def declared(self) -> Builder:

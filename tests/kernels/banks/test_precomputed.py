@@ -21,7 +21,6 @@ from mklbench.kernels import (
     linear_features,
     precomputed,
 )
-from mklbench.kernels.banks.precomputed import IndexedBank
 from mklbench.kernels.banks.wrapped import CombinedKernel
 
 
@@ -32,7 +31,7 @@ def K() -> np.ndarray:
 
 
 class TestBadMatrices:
-    @pytest.mark.parametrize("make", [PrecomputedBank, Precomputed, lambda K: IndexedBank(K, [0])])
+    @pytest.mark.parametrize("make", [PrecomputedBank, Precomputed])
     def test_every_entrance_checks(self, K: np.ndarray, make: object) -> None:
         K[1, 2, 3] += 0.01
         with pytest.raises(InputError, match="kernel 1 of K is not symmetric"):
