@@ -108,28 +108,24 @@ def solve(
         return point, objective.bounds(point, Simplex()).relative_gap
 
     def step(point: Point, gap: float) -> Point:
-        return _newton_step(bank, objective, point, _SVM_TOL * max(tol, min(gap, 1.0)))
+        """Go to the minimum of the quadratic model, or less far, or nowhere if nothing helps."""
+        root = hessian_root(bank, point, objective.machine.upper)
+        target = minimise_on_simplex(root, point.gradient, point.weights)
+        slope = float(point.gradient @ (target - point.weights))
+        share = 1.0
+        for _ in range(_TRIALS):
+            weights = (1.0 - share) * point.weights + share * target
+            trial = objective.accurate(weights, _SVM_TOL * max(tol, min(gap, 1.0)))
+            rise = trial.objective - point.objective
+            if rise <= min(_ARMIJO * share * slope, 0.0):
+                return trial
+            # The minimum of the parabola through both values and the slope.
+            lowest = -0.5 * share * slope / (rise - share * slope)
+            share *= float(np.clip(lowest, *_CUTS))
+        return point
 
     start = objective.accurate(bank.uniform_weights(), _SVM_TOL)
     return descend(objective, start, certified, step, tol, objective_tol, max_iter)
-
-
-def _newton_step(bank: Bank, objective: Objective, point: Point, accuracy: float) -> Point:
-    """Go to the minimum of the quadratic model, or less far; return `point` where nothing helps."""
-    root = hessian_root(bank, point, objective.machine.upper)
-    target = minimise_on_simplex(root, point.gradient, point.weights)
-    slope = float(point.gradient @ (target - point.weights))
-    share = 1.0
-    for _ in range(_TRIALS):
-        weights = (1.0 - share) * point.weights + share * target
-        trial = objective.accurate(weights, accuracy)
-        rise = trial.objective - point.objective
-        if rise <= min(_ARMIJO * share * slope, 0.0):
-            return trial
-        # The minimum of the parabola through both values and the slope.
-        lowest = -0.5 * share * slope / (rise - share * slope)
-        share *= float(np.clip(lowest, *_CUTS))
-    return point
 
 
 def hessian_root(bank: Bank, point: Point, upper: Array) -> Array:

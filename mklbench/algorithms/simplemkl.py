@@ -178,15 +178,6 @@ def _step(weights: Array, direction: Array, size: float, blocking: int) -> Array
     return moved / moved.sum()
 
 
-def _between(start: Point, end: Point, share: float, objective: Objective) -> Point:
-    """Evaluate J at `share` of the way from `start` to `end`.
-
-    The Gram matrix is linear in the weights, so it comes from the two ends without the bank.
-    """
-    weights = (1.0 - share) * start.weights + share * end.weights
-    return objective(weights, (1.0 - share) * start.K + share * end.K)
-
-
 def _line_search(
     start: Point,
     end: Point,
@@ -210,7 +201,10 @@ def _line_search(
         if not low_slope < 0 < high_slope:  # possible only where the SVM is inexact
             break
         size = low - low_slope * (high - low) / (high_slope - low_slope)
-        trial = _between(start, end, size / limit, objective)
+        share = size / limit
+        weights = (1.0 - share) * start.weights + share * end.weights
+        # The Gram matrix is linear in the weights, so it comes from the two ends without the bank.
+        trial = objective(weights, (1.0 - share) * start.K + share * end.K)
         slope = _slope(trial, direction)
         if trial.objective < best.objective:
             best = trial

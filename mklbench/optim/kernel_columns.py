@@ -30,7 +30,6 @@ from mklbench.iterations import watched
 from mklbench.kernels import Bank, Family, FamilyBank, KernelOperator, KernelSubset
 from mklbench.kernels.base import Array
 from mklbench.kernels.families import check_thetas, training_outputs
-from mklbench.libsvm import SVM
 from mklbench.optim.kernel_search import (
     Found,
     IndependentSearch,
@@ -136,11 +135,6 @@ class MasterSolver:
         prices = 0.5 * bank.quadratic_forms(a)
         upper = float(np.abs(a).sum() - prices.max()) / (1.0 - solution.gap)
         return Restricted(solution.weights, a, intercept, prices, upper)
-
-    def note(self, machine: SVM) -> None:
-        """Count what an SVM beside the masters has used."""
-        self.calls += machine.calls
-        self.svm_seconds += machine.seconds
 
 
 class FamilyMaster:
@@ -368,7 +362,8 @@ class FamilyColumns:
         self._mixture = descend_together(
             self._family.take(rows), machine, known, self._n_joint_steps, _LEAST_DESCENT
         )
-        self._solver.note(machine)
+        self._solver.calls += machine.calls
+        self._solver.svm_seconds += machine.seconds
         self._master.change_all()
         self.solve_master(tol)
         descent = 1.0 - self.restricted.objective / before.objective
