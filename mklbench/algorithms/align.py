@@ -84,6 +84,4 @@ def solve(
     alignment = Alignment.of(bank, targets)
     clipped = np.maximum(alignment.of_each(), 0.0)
     weights = clipped / np.linalg.norm(clipped)
-    solution = machine.learn(bank, targets, weights)
-    reached = alignment.bounds(weights).lower
-    return reported(solution, reached)
+    return reported(machine.learn(bank, targets, weights), alignment.bounds(weights).lower)

@@ -87,11 +87,10 @@ def solve(
     solution = replace(machine, class_weight=flipped or class_weight).learn(
         combination, -labels, np.ones(1)
     )
-    reached = alignment.bounds(weights).lower
     solution = replace(
         solution,
         weights=weights,
         dual_coef=-solution.dual_coef,
         intercept=-solution.intercept,
     )
-    return reported(solution, reached)
+    return reported(solution, alignment.bounds(weights).lower)

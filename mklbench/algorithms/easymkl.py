@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mklbench.errors import InputError
-from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.base import Bank
 from mklbench.optim.hulls import Hulls, unit_diagonals
 from mklbench.optim.machines import at_once, reported
 from mklbench.optim.svm_value import check_bank
@@ -113,7 +113,10 @@ def solve(
     weights = margins / total * unit
     K = bank.combine(weights)
     if final == "mklpy":
-        final = _lam_of_mklpy(labels)
+        # The lambda at which KOMD is the machine of MKLpy's EasyMKL.
+        n_positive = np.count_nonzero(labels > 0)
+        scaled = 0.1 * n_positive * (len(labels) - n_positive) / len(labels)
+        final = scaled / (0.9 + scaled)
     machine = hulls.ridged((1.0 - final) * K, final, "final_lam")
     gap = max(closest.bounds.relative_gap for closest in (first, machine))
     objective = first.squared_distance
@@ -121,10 +124,3 @@ def solve(
     intercept = -0.5 * float(machine.shares @ K @ machine.coefficients)
     found = KernelMachine(weights, machine.coefficients, intercept)
     return reported(at_once(found, objective, gap, tol), objective, hulls.calls, hulls.seconds)
-
-
-def _lam_of_mklpy(y: Array) -> float:
-    """Return the lambda at which KOMD is the machine of MKLpy's EasyMKL."""
-    n_positive = np.count_nonzero(y > 0)
-    scaled = 0.1 * n_positive * (len(y) - n_positive) / len(y)
-    return scaled / (0.9 + scaled)

@@ -84,5 +84,4 @@ def solve(
     weights = each / float(each.sum())
     solution = machine.learn(bank, targets, weights)
     norm = float(np.linalg.norm(bank.combine(weights)))
-    reached = float(weights @ products) / (norm * target_norm)
-    return reported(solution, reached)
+    return reported(solution, float(weights @ products) / (norm * target_norm))

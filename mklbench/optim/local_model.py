@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mklbench.kernels.base import Array
+from mklbench.kernels.base import Array, Indices
 from mklbench.optim import interior_point
 from mklbench.optim.interior_point import Programme
 from mklbench.optim.svm_dual import SVMDual
@@ -40,8 +40,6 @@ from mklbench.solution import KernelMachine
 
 # A constraint is violated from this multiple of tau on.
 _BEYOND = 1.001
-
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

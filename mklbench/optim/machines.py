@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from mklbench.certify import Loss, Squares, Tube
 from mklbench.errors import InputError
 from mklbench.iterations import History
-from mklbench.kernels.base import Array, Bank, KernelOperator
+from mklbench.kernels.base import Array, Bank, Indices, KernelOperator
 from mklbench.libsvm import SVM, SVR
 from mklbench.libsvm.options import check_box, check_tol
 from mklbench.optim.problem import ClassWeight as ClassWeight
@@ -29,8 +29,6 @@ from mklbench.validation import (
     check_sample_weight,
     check_targets,
 )
-
-Rows = NDArray[np.intp]
 
 KINDS = ("svm", "krr", "svr")
 
@@ -335,7 +333,7 @@ def losses_of_each(
     return losses, calls, seconds
 
 
-def folds_of(name: str, y: Array, k: int, seed: int) -> list[tuple[Rows, Rows]]:
+def folds_of(name: str, y: Array, k: int, seed: int) -> list[tuple[Indices, Indices]]:
     """Return for each of at most `k` folds the samples to fit and those held out.
 
     Labels are stratified.

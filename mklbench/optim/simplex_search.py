@@ -26,14 +26,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from mklbench import iterations
 from mklbench.certify import Bounds
-from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.optim import joint_method, local_model
 from mklbench.optim.local_model import Expansion
 from mklbench.optim.svm_dual import InnerSVM, Trained
 from mklbench.optim.svm_value import start_weights
 from mklbench.solution import KernelMachine, Solution
-
-Indices = NDArray[np.intp]
 
 # Kernels with positive weight at the start, and those that join a working set beyond the double of
 # the ones with weight.

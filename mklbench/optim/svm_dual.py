@@ -24,17 +24,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mklbench import certify
 from mklbench.certify import Bounds, Hinge, Loss, OneClass, PrimalDualPoint, Tube
-from mklbench.kernels.base import Array, Bank
+from mklbench.kernels.base import Array, Bank, Indices
 from mklbench.libsvm import Machine
 from mklbench.optim.svm_value import balanced, bounds_alone, check_samples
 from mklbench.penalties.simple import Simplex
 from mklbench.solution import KernelMachine
-
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
