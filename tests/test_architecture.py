@@ -178,7 +178,7 @@ def is_package(path: Path) -> bool:
 # Code lines (without docstrings, comments and blank lines) and modules of each package, at most:
 # never more than a tenth above what there is. Who makes a package smaller lowers its line.
 SIZES = {
-    "kernels": (4106, 26), "optim": (3330, 24), "algorithms": (2690, 35), "certify": (205, 5),
+    "kernels": (4106, 26), "optim": (3310, 24), "algorithms": (2650, 35), "certify": (205, 5),
     "penalties": (175, 6), "libsvm": (340, 4), "estimators": (1225, 13), "displays": (396, 5),
     "data": (2680, 16), "config": (633, 5), "commands": (1055, 10), "experiments": (2450, 21),
     "report": (4265, 45), "testing": (474, 3), "": (1495, 20),
