@@ -227,10 +227,6 @@ def test_the_readme_on_noise_features() -> None:
     )
 
 
-def products_of(data: str) -> list[Record]:
-    return fits("gehler2008_table1", lambda row, name, _: (row, name) == (data, "ikl_products"))
-
-
 def test_the_readme_on_single_kernels_and_products() -> None:
     def error(row: str, name: str) -> float:
         return mean("gehler2008_table1", row, name, "paper", "error")
@@ -242,13 +238,14 @@ def test_the_readme_on_single_kernels_and_products() -> None:
     states(GEHLER, f"on DNA and SAT, where it has {sat}")
     places = ("dna", "mkl_separate", "paper"), ("dna", "ikl_products", "paper")
     slots = recorded("gehler2008_table1").slots
+    n_splits = len(slots[places[1]][1].done)
     difference = present(measured_difference(slots, *places, METRICS["error"]))
     standard_error = present(difference.standard_error)
     assert 0 < difference.value < 2 * standard_error
     states(
         FINDINGS,
         f"MKL (separate) has {error('dna', 'mkl_separate'):.1f} %, and on the same "
-        f"{len(products_of('dna'))} splits IKL (products) has "
+        f"{n_splits} splits IKL (products) has "
         f"{difference.value:.1f} points less, within two standard errors "
         f"({standard_error:.1f} each)",
     )
@@ -422,20 +419,9 @@ def regions(text: str, reference: str, group: str) -> dict[str, tuple[float, lis
     }
 
 
-def _n_views(text: str) -> int:
-    block = text.partition("Against uniform combination, on sets of several views:")[2]
-    return int(re.findall(r"^\| .+? \| +(\d+) \|", block, re.MULTILINE)[0])
-
-
 def number_in_words(number: int) -> str:
     words = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     return words[number]
-
-
-def _hours_of_many_sets() -> float:
-    names = ("fit_seconds", "search_seconds", "kernel_seconds")
-    records = fits("learning_pays", lambda *place: True)
-    return sum(getattr(record, name) for record in records for name in names) / 3600
 
 
 def times_the_uniform(name: str) -> str:
@@ -445,8 +431,7 @@ def times_the_uniform(name: str) -> str:
         places = [(row.name, column, "cv") for column in (name, "uniform")]
         if samples := compared_means(slots, places, metric):
             ratios.append(samples[0].mean / samples[1].mean)
-    ratio = statistics.median(ratios)
-    return f"{ratio:.2g}"
+    return f"{statistics.median(ratios):.2g}"
 
 
 def rank_correlations(group: str) -> list[float]:
@@ -517,19 +502,24 @@ def said_of_many_sets(text: str) -> Iterator[str]:
     gains = [gain for gain, _ in views.values()]
     chances = [shares[2] for _, shares in views.values()]
     n_certain = sum(chance < 0.05 for chance in chances)
+    block = text.partition("Against uniform combination, on sets of several views:")[2]
+    n_views = int(re.findall(r"^\| .+? \| +(\d+) \|", block, re.MULTILINE)[0])
     assert n_certain < len(views), "then learning does not pay on sets of several views"
     yield (
-        f"On the other {number_in_words(_n_views(text))} the {len(views)} methods that learn gain "
+        f"On the other {number_in_words(n_views)} the {len(views)} methods that learn gain "
         f"{min(gains):.2f} to {max(gains):+.2f} points over the uniform combination on average. "
         f"On another such set {n_certain} of them are alike or worse with a probability of more "
         f"than 0.95, and none is better with one above {max(chances):.2f}. The rule asks the "
         f"former of all {len(views)}: five sets are too few to decide."
     )
+    parts = ("fit_seconds", "search_seconds", "kernel_seconds")
+    records = fits("learning_pays", lambda *place: True)
+    hours = sum(getattr(record, part) for record in records for part in parts) / 3600
     times = {name: times_the_uniform(name) for name in ("mkl", "align", "pwmk")}
     yield (
         f"mkl takes {times['mkl']} times as long as the uniform combination, its "
         f"hyperparameters chosen, ALIGN {times['align']} and PWMK {times['pwmk']} times "
-        f"(medians over the sets). All that is shown took {_hours_of_many_sets():.1f} hours of one "
+        f"(medians over the sets). All that is shown took {hours:.1f} hours of one "
         f"core."
     )
     rhos = rank_correlations("sets of one view")
