@@ -117,9 +117,10 @@ def differences(run: Run, now: Record, before: Record) -> Iterator[str]:
 def is_near_tie(run: Run, now: Record, before: Record) -> bool:
     """Tell whether two records of a split chose otherwise between candidates that are as good.
 
-    That is, where the scores of the two choices are within what the stopping rule allows.
+    That is, where the scores of the two choices are within what the stopping rule allows, or that
+    of the search where it is looser.
     """
-    share = _share(run, now, before)
+    share = max(_share(run, now, before), 2.0 * (run.config.search.tol or 0.0))
 
     def alike(one: Selection, other: Selection) -> bool:
         if one.params == other.params:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -117,6 +118,8 @@ class TestNearTie:
         before = chosen(1, 0.80)
         assert is_near_tie(CELL, chosen(10, near), before)
         assert not is_near_tie(CELL, chosen(10, far), before)
+        loose = Run(replace(CELL.config, search=SearchConfig(tol=0.02)))
+        assert is_near_tie(loose, chosen(10, far), before)
 
     def test_of_shared_selections_each_is_looked_at(self) -> None:
         def chosen(*found: tuple[float, float]) -> Any:
