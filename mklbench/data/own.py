@@ -247,12 +247,12 @@ class Body:
         """Say what was made of categories, and what in the columns may be a mistake."""
         if sizes := ", ".join(f"{self.describe(c)}: {len(v)}" for c, v in self.codes.items()):
             yield f"a feature for each value of {sizes}"
-        classes = set(labels.tolist()) if self.layout.task == "classification" else set()
+        n_classes = 0 if self.layout.task == "regression" else len(set(labels.tolist()))
         for column in self.inputs:
-            values, name = self.columns[column][kept].tolist(), self.reference(column)
+            cells, name = self.columns[column][kept], self.reference(column)
             # Of most columns the first values tell that they have more than there are classes.
-            values = values if len(set(values[: 2 * len(classes) + 1])) <= len(classes) else []
-            if len(set(values)) == len(classes) == len(set(zip(values, labels, strict=False))) > 0:
+            few = len(set(cells[: 2 * n_classes + 1].tolist())) <= n_classes
+            if few and _tells(cells, labels):
                 yield f"{self.describe(column)} tells the label of every row"
             if column not in self.codes and _is_called(name, _NAMES_CODES, ids=False):
                 yield (
@@ -524,6 +524,13 @@ def _are_dates(values: NDArray[np.float64]) -> bool:
     parts = ((days, 19000101, 21001231), (days // 100 % 100, 1, 12), (days % 100, 1, 31))
     within = all(((least <= part) & (part <= most)).all() for part, least, most in parts)
     return within and len(days) >= _FEWEST and np.array_equal(days, np.round(days))
+
+
+def _tells(cells: NDArray[Any], labels: NDArray[Any]) -> bool:
+    """Tell whether each value of a column (n,) goes with one label, and each label with one."""
+    pairs = set(zip(cells.tolist(), labels.tolist(), strict=True))
+    values, told = zip(*pairs, strict=True)
+    return len(pairs) == len(set(values)) == len(set(told))
 
 
 def names_subjects(name: str) -> bool:
