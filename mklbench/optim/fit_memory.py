@@ -36,10 +36,11 @@ def fitting(kernels: KernelOperator | None, solve: Callable[..., Solution], shap
     shape : Shape
         Of the training samples.
     """
-    on_factors = _on_factors(solve, _memory(kernels, shape), shape)
+    needed = _memory(kernels, shape)
+    on_factors = _on_factors(solve, needed, shape)
     if on_factors is not None:
         return on_factors
-    return _memory(kernels, shape).kept + solving(solve, kernels, shape)
+    return needed.kept + solving(solve, kernels, shape)
 
 
 def searching(

@@ -216,9 +216,11 @@ def narrow_factors(bank: Bank, tol: float) -> RowFactors | None:
         factors = bank.row_factors()
     except InputError:  # too rough
         return None
-    if factors is None or joint_search.first_rank(factors, tol) > _FEW_COLUMNS * bank.n_samples:
+    if factors is None:
         return None
-    return factors
+    # Of the factors that `_solved` begins with, which are then at hand.
+    first = joint_search.first_rank(factors, _AIM * tol)
+    return factors if first <= _FEW_COLUMNS * bank.n_samples else None
 
 
 def _solved(
