@@ -51,10 +51,10 @@ from mklbench.optim.weight_sets import WeightSet
 
 Array = NDArray[np.float64]
 
-# Of what the method starts from: samples, how often those on the right side of their margin leave
-# the least squares (squared hinges by Newton's method), and the ridge.
+# Of what the method starts from: samples, how often at most those on the right side of their margin
+# leave the least squares (squared hinges by Newton's method), and the ridge.
 _SAMPLED = 3000
-_SQUARES = 6
+_SQUARES = 12
 _RIDGE_OF_INTERCEPT = 1e-8
 # Products in single precision are wrong by this share of their trace, which may be so large.
 _SINGLE, _LARGEST_ERROR = 6e-8, 0.05
@@ -187,10 +187,14 @@ class CentralPath:
         features = np.column_stack([B @ L, np.ones(len(B))])
         ridge = np.diag(np.append(np.ones(features.shape[1] - 1), _RIDGE_OF_INTERCEPT))
         active = box
-        for _ in range(_SQUARES if len(classes) == 2 else 1):
-            inner = features.T @ (active[:, None] * features) + ridge
+        for _ in range(_SQUARES):
+            rows = features[active > 0.0]
+            inner = rows.T @ (active[active > 0.0, None] * rows) + ridge
             w = np.linalg.solve(inner, features.T @ (active * y))
-            active = box * (y * (y - features @ w) > 0.0)
+            before, wrong = active, y * (y - features @ w) > 0.0
+            active = box * wrong if len(classes) == 2 else box
+            if (active == before).all():
+                break
         function, b = L @ w[:-1], float(w[-1])
         spread = float(np.sqrt(np.cov(y, aweights=box, ddof=0))) or 1.0  # one class is sampled
         mu = box.mean() * spread

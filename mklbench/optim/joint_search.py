@@ -38,8 +38,9 @@ Array = NDArray[np.float64]
 # they mostly do, and what comes next where they are too coarse.
 _DROPPED, _FINER = 1e-3, (1e-11, 1e-14)
 # Too coarse for a kernel are those that leave out more of its form than this times the gap asked
-# for, in units of the largest form. After so many rounds they are the finest of all kernels.
-_LACKING, _ROUNDS = 0.3, 4
+# for, in units of the largest form. The next ones leave out less than this share of that. After so
+# many rounds they are the finest of all kernels.
+_LACKING, _LESS, _ROUNDS = 0.3, 0.5, 4
 # The gap on the factors that is aimed at, in units of the gap asked for.
 _AIM = 0.5
 # A first look is taken at this gap, a later one with finer factors: where some were too coarse,
@@ -214,7 +215,8 @@ def solve(
         if best.gap <= tol or anew:
             break
         anew = finest
-        levels = _finer(levels, attempt, _lost(factors, coarse, found), tol)
+        lost = np.stack([_lost(factors, factors.reduced(share), found) for share in dropped])
+        levels = _finer(levels, attempt, lost, tol)
     if best is None:
         raise InputError(
             "C times the kernels is beyond the range of double precision: bring the features to a "
@@ -237,12 +239,21 @@ def solve(
 
 
 def _finer(levels: NDArray[np.intp], attempt: int, lost: Array, tol: float) -> NDArray[np.intp]:
-    """Return how fine the factors of each part are to be next, as places in `_dropped`."""
+    """Return how fine the factors of each part are to be next, as places in `_dropped`.
+
+    `lost` (levels, parts) has what the factors at each level leave out. Of a part that lacks
+    something those are passed over that leave out nearly as much.
+    """
     last = len(_FINER)
+    own = lost[levels, np.arange(len(levels))]
+    lacking = (own > _LACKING * tol) & (levels < last)
     if attempt >= _ROUNDS:
         return np.full_like(levels, last)
-    lacking = (lost > _LACKING * tol) & (levels < last)
-    return np.minimum(levels + (lacking if lacking.any() else 1), last)
+    if not lacking.any():
+        return np.minimum(levels + 1, last)
+    less = lost < _LESS * own
+    less[last] = True
+    return np.where(lacking, less.argmax(axis=0), levels)
 
 
 def _lost(factors: RowFactors, coarse: RowFactors, found: CertifiedPoint) -> Array:
