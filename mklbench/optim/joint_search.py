@@ -196,7 +196,7 @@ def solve(
     levels, anew = np.zeros(len(factors.parts), dtype=int), False
     for attempt in itertools.count(1):
         coarse = factors.reduced([dropped[level] for level in levels])
-        double = best is not None or tol < _SINGLE or coarse.largest_entry() > _LARGEST
+        double = tol < _SINGLE or coarse.largest_entry() > _LARGEST
         dtype = np.float64 if double else np.float32
         with threads(FactorProblem(coarse, factors, terms, dtype)) as engine:
             if best is None or anew:
@@ -209,6 +209,7 @@ def solve(
             early = _EARLY if best is None or anew else _LATER
             finest = bool((levels == len(_FINER)).all())
             found = _followed(path, factors, loss, tol, early, max_iter, history, finest)
+        del path, engine  # Their rows make room for finer ones.
         if found is None:
             break
         best = found if best is None or found.gap < best.gap else best

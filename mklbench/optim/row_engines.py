@@ -26,7 +26,7 @@ from mklbench.optim.row_blocks import UNFLAGGED, Rows, Terms
 
 # Rows of a block: enough that what comes back is little beside it, few enough for many blocks.
 _BLOCK = 8 * ROWS
-# Bytes that the rows of B may take in a process to be kept.
+# Bytes that the rows of B may take to be kept; those of later blocks are made anew.
 KEPT = 1.6e9
 
 _ALLOWED: ContextVar[int | None] = ContextVar("allowed", default=None)
@@ -82,7 +82,7 @@ class FactorProblem:
         """Return the block with these rows."""
         X, sparse = self.factors.X[rows], self.factors.sparse
         width = int((~sparse).sum()) * np.dtype(self.dtype).itemsize
-        kept = self.factors.n_samples * width <= KEPT
+        kept = rows.stop * width <= KEPT
         parts = self.factors.on(X), self.exact.on(X)
         return Rows(*parts, self.terms.of(rows), self.dtype, kept, sparse, rows)
 
