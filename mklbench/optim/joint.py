@@ -70,6 +70,8 @@ _LEAST = 0.1
 _AT_MOST, _FAR = 0.1, 20.0
 # Complementarity is not brought ahead of the equations: so much of what they lack is left of it.
 _BEHIND = 0.1
+# After so many steps that are shorter than this a path is too far from the central one to go on.
+_STUCK, _SHORT = 3, 0.1
 # So much of the gap, in complementarity, is aimed at where weights are no linear function of x.
 _LAG = 1e-6
 
@@ -248,14 +250,14 @@ class CentralPath:
         return np.concatenate(self.engine.each("dual_coef"))
 
     def iterates(self, max_iter: int) -> Iterator[Iterate]:
-        """Yield one point after the other, until no direction can be found.
+        """Yield one point after the other, until no direction can be found, or none leads far.
 
         Parameters
         ----------
         max_iter : int
             Maximum number of points; none, if the first is beyond what numbers can be.
         """
-        double = False
+        double, n_short = False, 0
         for _ in range(max_iter):
             at = self._linearised(double)
             rough = not self._roundoff(at) <= _LARGEST_ERROR
@@ -267,8 +269,11 @@ class CentralPath:
                 return
             yield iterate
             try:
-                self._step(at, iterate)
+                step = self._step(at, iterate)
             except LinAlgError:
+                return
+            n_short = n_short + 1 if step < _SHORT else 0
+            if n_short == _STUCK:
                 return
 
     def _linearised(self, double: bool) -> Linearised:
@@ -296,7 +301,8 @@ class CentralPath:
         return _SINGLE * float(sum(traces))
 
     @np.errstate(**UNFLAGGED)
-    def _step(self, at: Linearised, iterate: Iterate) -> None:
+    def _step(self, at: Linearised, iterate: Iterate) -> float:
+        """Go a step, and return how long it was."""
         system = NewtonSystem(self.factors, at, self.weight_set, self.x, self.z, self.v)
         n_pairs = at.n_pairs + len(self.x)
         complementarity = at.complementarity + float(self.z @ self.x)
@@ -351,6 +357,7 @@ class CentralPath:
         self.z = self.z + step * best.dz
         self.b += step * best.change.intercept
         self.lam = self.lam + step * best.change.levels
+        return step
 
 
 def _prices(

@@ -216,8 +216,9 @@ def solve(
         if best.gap <= tol or anew:
             break
         anew = finest
-        lost = np.stack([_lost(factors, factors.reduced(share), found) for share in dropped])
-        levels = _finer(levels, attempt, lost, tol)
+        if found.on_factors <= tol or found.gap - found.on_factors > _TOO_COARSE * tol:
+            lost = np.stack([_lost(factors, factors.reduced(share), found) for share in dropped])
+            levels = _finer(levels, attempt, lost, tol)
     if best is None:
         raise InputError(
             "C times the kernels is beyond the range of double precision: bring the features to a "
