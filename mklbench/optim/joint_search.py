@@ -216,7 +216,9 @@ def solve(
         if best.gap <= tol or anew:
             break
         anew = finest
-        if found.on_factors <= tol or found.gap - found.on_factors > _TOO_COARSE * tol:
+        # A path that led nowhere is tried again where its factors are not what is lacking.
+        lacking = found.on_factors <= tol or found.gap - found.on_factors > _TOO_COARSE * tol
+        if lacking or attempt >= _ROUNDS:
             lost = np.stack([_lost(factors, factors.reduced(share), found) for share in dropped])
             levels = _finer(levels, attempt, lost, tol)
     if best is None:

@@ -446,3 +446,30 @@ def test_a_value_too_rare_to_be_among_the_samples_looked_at_counts() -> None:
     found = joint(feature_gaussians(X), y, 100.0, tol=1e-3)
     assert found.converged
     assert found.weights[1] > 0.9
+
+
+def test_a_search_without_time_ends_and_says_so() -> None:
+    X, y = problem(300, 4, 7)
+    found = joint(feature_gaussians(X), y, 10.0, max_iter=1)
+    assert not found.converged
+    assert found.gap > TOL
+
+
+def test_a_path_whose_steps_are_short_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = problem(300, 4, 8)
+    step, begun = CentralPath._step, []
+
+    def short(self: CentralPath, *arguments: Any) -> float:
+        length = step(self, *arguments)
+        begun.append(self)
+        return 0.01 if len(begun) <= 3 else length
+
+    monkeypatch.setattr(CentralPath, "_step", short)
+    assert joint(feature_gaussians(X), y, 10.0).converged
+    assert begun[2] is begun[0] is not begun[3]
+
+
+def test_finer_factors_that_leave_out_as_much_are_passed_over() -> None:
+    lost = np.array([[1.0, 1.0, 1e-5], [0.9, 0.1, 1e-6], [1e-3, 0.0, 0.0]])
+    levels = joint_search._finer(np.zeros(3, dtype=int), 1, lost, 1e-3)
+    assert levels.tolist() == [2, 1, 0]
