@@ -263,6 +263,6 @@ def _picture(path: Path | None) -> dict[str, Any]:
     with Image.open(path) as image:  # in 64 colours it takes a quarter of the space
         width, height = (round(dots * 96 / RESOLUTION) for dots in image.size)
         few = image.convert("RGB").quantize(64, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-        few.save(stream := BytesIO(), "png", optimize=True)
+        few.convert("RGB").save(stream := BytesIO(), "webp", lossless=True)
     data = base64.b64encode(stream.getvalue()).decode("ascii")
-    return {"address": f"data:image/png;base64,{data}", "width": width, "height": height}
+    return {"address": f"data:image/webp;base64,{data}", "width": width, "height": height}

@@ -36,9 +36,9 @@ def tables(page: report_pages.Page) -> dict[str, PaperTable]:
 
 
 @pytest.mark.slow
-def test_all_tables_are_on_one_page_of_less_than_6_mb() -> None:
+def test_all_tables_are_on_one_page_of_less_than_5_mb() -> None:
     html = build()
-    assert len(html.encode()) < 6_000_000
+    assert len(html.encode()) < 5_000_000
     page = report_pages.read(html)
     assert set(table_names()) <= set(page.ids)
     test_ids_are_unique_and_links_lead_somewhere(page)
