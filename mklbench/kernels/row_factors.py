@@ -16,6 +16,7 @@ for any z, inside the interval or not, and needs r nodes in place of n samples.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -37,7 +38,7 @@ Array = NDArray[np.float64]
 # Samples from which on factors take the place of Gram matrices, where there is a choice.
 MANY = 4000
 # Rows that are made at once; a block of a few hundred columns then stays in a processor's cache.
-ROWS = 4096
+ROWS = 2048
 # Samples from which the directions are found in which kernels vary.
 _SAMPLED = 4000
 # Nodes count as samples in so many times the share of a kernel that may be left out.
@@ -692,12 +693,12 @@ def _in_pieces(column: Array, functions: Sequence[KernelFunction]) -> Basis | No
     None where there would be too many nodes.
     """
     lengths = np.geomspace(1e-6, 1e6, 400)
-    few = [n_nodes(length, functions) <= _NODES_OF_PIECE for length in lengths]
-    if not any(few):
+    few = bisect_right(lengths, float(_NODES_OF_PIECE), key=lambda w: n_nodes(w, functions))
+    if few == 0:
         return None
     column = np.sort(column)
     with np.errstate(over="ignore"):
-        places = np.round((column - column[len(column) // 2]) / lengths[few][-1])
+        places = np.round((column - column[len(column) // 2]) / lengths[few - 1])
     starts = np.unique(places, return_index=True)[1][1:]
     pieces: list[Piece] = []
     for own in np.split(column, starts):

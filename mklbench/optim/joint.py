@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, block_diag
 
-from mklbench.kernels.row_factors import RowFactors
+from mklbench.kernels.row_factors import ROWS, RowFactors
 from mklbench.optim.joint_newton import Change, NewtonSystem, root
 from mklbench.optim.row_blocks import SHARE, UNFLAGGED, Aims, Direction, Linearised
 from mklbench.optim.row_engines import Engine
@@ -56,8 +56,9 @@ Array = NDArray[np.float64]
 _SAMPLED = 3000
 _SQUARES = 12
 _RIDGE_OF_INTERCEPT = 1e-8
-# Products in single precision are wrong by this share of their trace, which may be so large.
-_SINGLE, _LARGEST_ERROR = 6e-8, 0.05
+# Products of a block of rows in single precision are wrong by this share of their trace. So large
+# may be what that makes of their sum.
+_SINGLE, _LARGEST_ERROR = 6e-8, 0.02
 # Correctors of Gondzio (1996): there are so many at most, for steps that are shorter than this.
 _CORRECTORS, _LONG = 4, 0.9
 # They aim at a step that is so much longer, where products are within this factor of what is aimed
@@ -70,8 +71,9 @@ _LEAST = 0.1
 _AT_MOST, _FAR = 0.1, 20.0
 # Complementarity is not brought ahead of the equations: so much of what they lack is left of it.
 _BEHIND = 0.1
-# After so many steps that are shorter than this a path is too far from the central one to go on.
-_STUCK, _SHORT = 3, 0.1
+# After so many steps that are shorter than this, and not so many times as long as the one before, a
+# path is too far from the central one to go on.
+_STUCK, _SHORT, _LONGER_AGAIN = 3, 0.1, 2.0
 # So much of the gap, in complementarity, is aimed at where weights are no linear function of x.
 _LAG = 1e-6
 
@@ -190,8 +192,8 @@ class CentralPath:
         ridge = np.diag(np.append(np.ones(features.shape[1] - 1), _RIDGE_OF_INTERCEPT))
         active = box
         for _ in range(_SQUARES):
-            rows = features[active > 0.0]
-            inner = rows.T @ (active[active > 0.0, None] * rows) + ridge
+            rows = np.sqrt(active[active > 0.0, None]) * features[active > 0.0]
+            inner = rows.T @ rows + ridge
             w = np.linalg.solve(inner, features.T @ (active * y))
             before, wrong = active, y * (y - features @ w) > 0.0
             active = box * wrong if len(classes) == 2 else box
@@ -257,7 +259,7 @@ class CentralPath:
         max_iter : int
             Maximum number of points; none, if the first is beyond what numbers can be.
         """
-        double, n_short = False, 0
+        double, n_short, step = False, 0, 1.0
         for _ in range(max_iter):
             at = self._linearised(double)
             rough = not self._roundoff(at) <= _LARGEST_ERROR
@@ -268,11 +270,12 @@ class CentralPath:
             if not np.isfinite(iterate.gap):
                 return
             yield iterate
+            before = step
             try:
                 step = self._step(at, iterate)
             except LinAlgError:
                 return
-            n_short = n_short + 1 if step < _SHORT else 0
+            n_short = n_short + 1 if step < min(_SHORT, _LONGER_AGAIN * before) else 0
             if n_short == _STUCK:
                 return
 
@@ -289,7 +292,7 @@ class CentralPath:
         return Iterate(self.x, d, self.b, self.v, upper, lower)
 
     def _roundoff(self, at: Linearised) -> float:
-        """Return the error of L' H L in single precision, about."""
+        """Return the error of L' H L in single precision, about: that of a block is random."""
         traces = (
             np.sum(core * at.products[columns, columns])
             for core, columns in zip(
@@ -298,7 +301,7 @@ class CentralPath:
                 strict=True,
             )
         )
-        return _SINGLE * float(sum(traces))
+        return _SINGLE * float(sum(traces)) / max(1.0, self.factors.n_samples / ROWS) ** 0.5
 
     @np.errstate(**UNFLAGGED)
     def _step(self, at: Linearised, iterate: Iterate) -> float:

@@ -25,7 +25,7 @@ from mklbench.kernels.row_factors import ROWS, RowFactors
 from mklbench.optim.row_blocks import UNFLAGGED, Rows, Terms
 
 # Rows of a block: enough that what comes back is little beside it, few enough for many blocks.
-_BLOCK = 8 * ROWS
+_BLOCK = 16 * ROWS
 # Bytes that the rows of B may take to be kept; those of later blocks are made anew.
 KEPT = 1.6e9
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from cases import rest_slow
 from certificates import joint_upper
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -94,6 +94,7 @@ def test_has_the_optimum_of_the_method_on_gram_matrices(C: float) -> None:
     noise=st.floats(0.0, 2.0),
     negative=st.floats(0.1, 0.99),
 )
+@example(117, 1, 0, -3.0, 0.0, 0.0, 0.5)  # steps of 0.0002, 0.001, 0.008, 0.03 and 0.8
 def test_has_it_on_any_problem(
     n: int, d: int, seed: int, log_C: float, log_gamma: float, noise: float, negative: float
 ) -> None:

@@ -180,6 +180,10 @@ class FeatureBank(GroupedBank):
         return Memory(NUMBER * n * d + 3 * factors, d * rank_of(n, k))
 
     def row_factors(self) -> RowFactors:
+        return self._on_nodes
+
+    @cached_property
+    def _on_nodes(self) -> RowFactors:
         return RowFactors(self._X, feature_parts(self._X, self._functions))
 
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
@@ -239,6 +243,7 @@ class FeatureBank(GroupedBank):
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Bank:
         taken = super().take(rows, kernels)
+        vars(taken).pop("_on_nodes", None)
         # Of few samples the cores are those of the whole bank, whatever it was asked before.
         is_known = self.n_samples < MANY or "_factors" in vars(self)
         if is_known and isinstance(taken, FeatureBank):
