@@ -15,7 +15,6 @@ Where that leads nowhere, it begins anew on the finest of all.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,7 +27,7 @@ from mklbench.kernels.contract import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import CentralPath, Iterate
 from mklbench.optim.row_blocks import terms_of
-from mklbench.optim.row_engines import KEPT, FactorProblem, threads
+from mklbench.optim.row_engines import KEPT, Engine, FactorProblem, threads
 from mklbench.optim.weight_sets import WeightSet
 from mklbench.solution import Solution
 
@@ -159,6 +158,10 @@ class CertifiedPoint:
         """The relative gap."""
         return self.bounds.relative_gap
 
+    def misses(self, tol: float) -> bool:
+        """Tell whether too much of a gap `tol` is what the factors leave out."""
+        return self.gap - self.on_factors > _TOO_COARSE * tol
+
 
 def solve(
     factors: RowFactors, weight_set: WeightSet, loss: Hinge | Tube, tol: float, max_iter: int
@@ -193,34 +196,28 @@ def solve(
     history, terms = iterations.begin(), terms_of(loss)
     best: CertifiedPoint | None = None
     dropped = _dropped(tol)
-    levels, anew = np.zeros(len(factors.parts), dtype=int), False
-    for attempt in itertools.count(1):
+    levels, anew, attempt, over = np.zeros(len(factors.parts), dtype=int), False, 0, False
+    while not over:
         coarse = factors.reduced([dropped[level] for level in levels])
+        finest = bool((levels == len(_FINER)).all())
         double = tol < _SINGLE or coarse.largest_entry() > _LARGEST
         dtype = np.float64 if double else np.float32
         with threads(FactorProblem(coarse, factors, terms, dtype)) as engine:
-            if best is None or anew:
-                path = CentralPath.begin(coarse, engine, weight_set)
-            else:
-                upper, lower = best.bounds.upper, best.bounds.lower
-                mu = _RESUMED * max(upper - lower, _SHARE * upper) / factors.n_samples
-                at = best.x, best.expansion, best.intercept
-                path = CentralPath.resume(coarse, engine, weight_set, *at, mu)
-            early = _EARLY if best is None or anew else _LATER
-            finest = bool((levels == len(_FINER)).all())
-            found = _followed(path, factors, loss, tol, early, max_iter, history, finest)
+            lacking = False
+            # A path that led nowhere is tried again where its factors are not what is lacking.
+            while not (over or lacking):
+                attempt += 1
+                path = _set_out(coarse, engine, weight_set, None if anew else best)
+                early = _EARLY if best is None or anew else _LATER
+                found = _followed(path, factors, loss, tol, early, max_iter, history, finest)
+                best = min(filter(None, (best, found)), key=lambda point: point.gap, default=None)
+                over = found is None or best is None or best.gap <= tol or anew
+                if found is not None and not finest:
+                    lacking = attempt >= _ROUNDS or found.on_factors <= tol or found.misses(tol)
+                anew = finest
         del path, engine  # Their rows make room for finer ones.
-        if found is None:
-            break
-        best = found if best is None or found.gap < best.gap else best
-        if best.gap <= tol or anew:
-            break
-        anew = finest
-        # A path that led nowhere is tried again where its factors are not what is lacking.
-        lacking = found.on_factors <= tol or found.gap - found.on_factors > _TOO_COARSE * tol
-        if lacking or attempt >= _ROUNDS:
-            lost = np.stack([_lost(factors, factors.reduced(share), found) for share in dropped])
-            levels = _finer(levels, attempt, lost, tol)
+        if found is not None and not over:
+            levels = _finer(levels, attempt, _lost(factors, dropped, found), tol)
     if best is None:
         raise InputError(
             "C times the kernels is beyond the range of double precision: bring the features to a "
@@ -260,12 +257,28 @@ def _finer(levels: NDArray[np.intp], attempt: int, lost: Array, tol: float) -> N
     return np.where(lacking, less.argmax(axis=0), levels)
 
 
-def _lost(factors: RowFactors, coarse: RowFactors, found: CertifiedPoint) -> Array:
-    """Return what coarser factors leave out of the forms of each part, the largest being 1."""
+def _lost(factors: RowFactors, dropped: tuple[float, ...], found: CertifiedPoint) -> Array:
+    """Return what the factors at each level leave out of the forms of each part (levels, parts).
+
+    The largest form is 1.
+    """
     forms = factors.forms(found.projected)
-    left_out = forms - coarse.forms(coarse.lowered(found.projected))
-    shares = left_out / (forms.max() or 1.0)
-    return np.array([shares[part.kernels].max() for part in factors.parts])
+    lost = []
+    for coarse in map(factors.reduced, dropped):
+        shares = (forms - coarse.forms(coarse.lowered(found.projected))) / (forms.max() or 1.0)
+        lost.append([shares[part.kernels].max() for part in factors.parts])
+    return np.array(lost)
+
+
+def _set_out(
+    factors: RowFactors, engine: Engine, weight_set: WeightSet, at: CertifiedPoint | None
+) -> CentralPath:
+    """Return a path from a point, or from the start."""
+    if at is None:
+        return CentralPath.begin(factors, engine, weight_set)
+    upper, lower = at.bounds.upper, at.bounds.lower
+    mu = _RESUMED * max(upper - lower, _SHARE * upper) / factors.n_samples
+    return CentralPath.resume(factors, engine, weight_set, at.x, at.expansion, at.intercept, mu)
 
 
 def _followed(
@@ -302,7 +315,7 @@ def _followed(
         found = _certified(path, state, factors, loss, tol)
         if best is None or found.gap < best.gap:
             best = found
-        too_coarse = found.gap - state.gap > _TOO_COARSE * tol and not finest
+        too_coarse = found.misses(tol) and not finest
         if best.gap <= tol or too_coarse or state.gap < _LIMITED * found.gap:
             break
     if best is None and state is not None:
