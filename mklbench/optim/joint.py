@@ -25,7 +25,8 @@ is at the optimum, as it sums over n samples; t - v shrinks with every step. The
 v, too: where C times the kernels is huge the terms of t cancel, and a rounding of alpha in its last
 digit is a large change of B S_d t.
 
-The predictor and corrector are those of Mehrotra (1992); where the step that they allow is short,
+The predictor and corrector are those of Mehrotra (1992), the latter with all that is of second
+order in the predictor's step, S_d v and q included. Where the step that they allow is short,
 correctors of Gondzio (1996) bring the products that are far from mu nearer to it. Multipliers l and
 u do not limit a step, nor do a few alpha: they stay inside their bounds by themselves, and the
 equations take up what they lack in the next iteration.
@@ -69,11 +70,12 @@ _LEAST = 0.1
 # Mehrotra's aim is timid where the predictor's step is short. It is at most this share of the mean
 # product, once no entry of t - v is so many times the largest of v.
 _AT_MOST, _FAR = 0.1, 20.0
-# Complementarity is not brought ahead of the equations: so much of what they lack is left of it.
-_BEHIND = 0.1
+# Complementarity is not brought ahead of the equations: so much of what they lack is left of it,
+# and of the gap once that is below the second.
+_BEHIND, _NEAR = 0.1, 0.1
 # After so many steps that are shorter than this, and not so many times as long as the one before, a
 # path is too far from the central one to go on.
-_STUCK, _SHORT, _LONGER_AGAIN = 3, 0.1, 2.0
+_STUCK, _SHORT, _LONGER_AGAIN = 3, 0.25, 2.0
 # So much of the gap, in complementarity, is aimed at where weights are no linear function of x.
 _LAG = 1e-6
 
@@ -280,8 +282,15 @@ class CentralPath:
                 return
 
     def _linearised(self, double: bool) -> Linearised:
-        x = self.factors.expanded(self.weight_set.weights(self.x), self.v)
-        return self.engine.total("linearise", x, self.b, double)
+        return self.engine.total("linearise", self._function(self.x, self.v), self.b, double)
+
+    def _function(self, x: Array, v: Array) -> Array:
+        """Return S_d v (R,)."""
+        return self.factors.expanded(self.weight_set.weights(x), v)
+
+    def _slopes(self, x: Array, v: Array) -> Array:
+        """Return s o J'q / 2 (k,)."""
+        return self.weight_set.slopes(x, 0.5 * self.factors.forms(v))
 
     @np.errstate(**UNFLAGGED)
     def _iterate(self, at: Linearised) -> Iterate:
@@ -310,14 +319,17 @@ class CentralPath:
         n_pairs = at.n_pairs + len(self.x)
         complementarity = at.complementarity + float(self.z @ self.x)
         mu = complementarity / n_pairs
-        slopes = self.weight_set.slopes(self.x, 0.5 * self.factors.forms(self.v))
-        residual = slopes + self.z - self.lam @ self.weight_set.sums
+        sums = self.weight_set.sums
+        slopes = self._slopes(self.x, self.v)
+        residual = slopes + self.z - self.lam @ sums
+        bend, prices = np.zeros_like(self.v), residual
 
         def direction(aims: Aims, aimed: Array) -> _Followed:
             change = system.solve(
                 at.projected + aims.projected,
                 at.labelled + aims.labelled,
-                residual - self.z + aimed / self.x,
+                prices - self.z + aimed / self.x,
+                bend,
             )
             along = self.engine.total("correct", change.outputs, change.intercept)
             dz = (aimed - self.z * change.x) / self.x - self.z
@@ -328,14 +340,21 @@ class CentralPath:
         first = direction(Aims(np.zeros_like(self.v), 0.0), np.zeros_like(self.x))
         dx, step = first.change.x, first.step
         slope = first.along.first + float(self.z @ dx + self.x @ first.dz)
-        bend = first.along.second + float(dx @ first.dz)
-        ahead = (complementarity + step * slope + step**2 * bend) / n_pairs
+        second = first.along.second + float(dx @ first.dz)
+        ahead = (complementarity + step * slope + step**2 * second) / n_pairs
         target = (max(ahead, 0.0) / mu) ** 3 * mu
         if np.abs(at.expansion - self.v).max() < _FAR * np.abs(self.v).max():
             target = min(target, _AT_MOST * mu)
         target = max(target, min(mu, _BEHIND * at.excess / n_pairs))
+        if iterate.gap < _NEAR:
+            target = max(target, min(mu, _BEHIND * (iterate.upper - iterate.lower) / n_pairs))
         if self.weight_set.curved:  # not ahead of what the linear system cannot see
             target = max(target, _LAG * (iterate.upper - iterate.lower) / n_pairs)
+        # What S_d v and s o J'q / 2 are beside their linear parts, after the predictor's step.
+        x, v = self.x + step * dx, self.v + step * first.change.expansion
+        linear = first.change.levels @ sums - first.dz - residual
+        bend = self._function(x, v) - self._function(self.x, self.v) - step * first.change.outputs
+        prices = residual + self._slopes(x, v) - slopes - step * linear
         # The corrector, and those of Gondzio as long as they make the step longer.
         aimed = target - dx * first.dz
         best = direction(self.engine.total("aim", target), aimed)

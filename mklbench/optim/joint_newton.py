@@ -53,12 +53,15 @@ class Change:
         dlam.
     outputs : ndarray of shape (R,)
         o.
+    expansion : ndarray of shape (R,)
+        dv.
     """
 
     x: Array
     intercept: float
     levels: Array
     outputs: Array
+    expansion: Array
 
 
 class NewtonSystem:
@@ -115,7 +118,7 @@ class NewtonSystem:
         self._sums = at.balance, 1.0 - A @ x
         self._behind = at.expansion - expansion
 
-    def solve(self, projected: Array, labelled: float, prices: Array) -> Change:
+    def solve(self, projected: Array, labelled: float, prices: Array, bend: Array) -> Change:
         """Return the solution for a right-hand side.
 
         Parameters
@@ -126,6 +129,8 @@ class NewtonSystem:
             y' Theta rho.
         prices : ndarray of shape (k,)
             r.
+        bend : ndarray of shape (R,)
+            What o is to have beside S_d dv + T dx.
 
         Raises
         ------
@@ -133,7 +138,8 @@ class NewtonSystem:
             If numbers have left the range of double precision.
         """
         at, T = self._at, self._T
-        g = projected + self._behind
+        g = projected + self._behind - at.products @ bend
+        labelled = labelled - float(at.column_sums @ bend)
         reduced = self._reduce(g)
         balance, missing = self._sums
         right = np.concatenate(
@@ -149,7 +155,8 @@ class NewtonSystem:
         k = len(prices)
         x, b, lam = found[:k], float(found[k]), found[k + 1 :]
         left = g - self._HT @ x - at.column_sums * b
-        return Change(x, b, lam, T @ x + self._within(left))
+        within = self._within(left)
+        return Change(x, b, lam, T @ x + within + bend, left - at.products @ within)
 
     def _within(self, vectors: Array) -> Array:
         """Return P times vectors (R,) or (R, k)."""

@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 
 # The shares of the traces that factors leave out: the first in units of the gap asked for, so that
 # they mostly do, and what comes next where they are too coarse.
-_DROPPED, _FINER = 1e-3, (1e-11, 1e-14)
+_DROPPED, _FINER = 1e-3, (1e-8, 1e-11, 1e-14)
 # Too coarse for a kernel are those that leave out more of its form than this times the gap asked
 # for, in units of the largest form. The next ones leave out less than this share of that. After so
 # many rounds they are the finest of all kernels.
@@ -252,7 +252,7 @@ def _finer(levels: NDArray[np.intp], attempt: int, lost: Array, tol: float) -> N
         return np.full_like(levels, last)
     if not lacking.any():
         return np.minimum(levels + 1, last)
-    less = lost < _LESS * own
+    less = lost < np.minimum(_LESS * own, _LACKING * tol)
     less[last] = True
     return np.where(lacking, less.argmax(axis=0), levels)
 
