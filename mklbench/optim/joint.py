@@ -75,7 +75,7 @@ _AT_MOST, _FAR = 0.1, 20.0
 _BEHIND, _NEAR = 0.1, 0.1
 # After so many steps that are shorter than this, and not so many times as long as the one before, a
 # path is too far from the central one to go on.
-_STUCK, _SHORT, _LONGER_AGAIN = 3, 0.25, 2.0
+_STUCK, _SHORT, _LONGER_AGAIN = 3, 0.1, 2.0
 # So much of the gap, in complementarity, is aimed at where weights are no linear function of x.
 _LAG = 1e-6
 
@@ -253,13 +253,15 @@ class CentralPath:
         """Return a (n,), which is alpha o y of an SVM."""
         return np.concatenate(self.engine.each("dual_coef"))
 
-    def iterates(self, max_iter: int) -> Iterator[Iterate]:
+    def iterates(self, max_iter: int, to_the_end: bool = False) -> Iterator[Iterate]:
         """Yield one point after the other, until no direction can be found, or none leads far.
 
         Parameters
         ----------
         max_iter : int
             Maximum number of points; none, if the first is beyond what numbers can be.
+        to_the_end : bool, default=False
+            Whether to go on where none leads far.
         """
         double, n_short, step = False, 0, 1.0
         for _ in range(max_iter):
@@ -278,7 +280,7 @@ class CentralPath:
             except LinAlgError:
                 return
             n_short = n_short + 1 if step < min(_SHORT, _LONGER_AGAIN * before) else 0
-            if n_short == _STUCK:
+            if n_short == _STUCK and not to_the_end:
                 return
 
     def _linearised(self, double: bool) -> Linearised:
@@ -350,7 +352,9 @@ class CentralPath:
             target = max(target, min(mu, _BEHIND * (iterate.upper - iterate.lower) / n_pairs))
         if self.weight_set.curved:  # not ahead of what the linear system cannot see
             target = max(target, _LAG * (iterate.upper - iterate.lower) / n_pairs)
-        # What S_d v and s o J'q / 2 are beside their linear parts, after the predictor's step.
+        # What S_d v and s o J'q / 2 are beside their linear parts, after as much of the predictor's
+        # step as the aim leaves of it.
+        step *= max(0.0, 1.0 - target / mu)
         x, v = self.x + step * dx, self.v + step * first.change.expansion
         linear = first.change.levels @ sums - first.dz - residual
         bend = self._function(x, v) - self._function(self.x, self.v) - step * first.change.outputs

@@ -54,7 +54,7 @@ class Change:
     outputs : ndarray of shape (R,)
         o.
     expansion : ndarray of shape (R,)
-        dv.
+        dv, as far as S_d dv is not 0.
     """
 
     x: Array
@@ -155,8 +155,11 @@ class NewtonSystem:
         k = len(prices)
         x, b, lam = found[:k], float(found[k]), found[k + 1 :]
         left = g - self._HT @ x - at.column_sums * b
-        within = self._within(left)
-        return Change(x, b, lam, T @ x + within + bend, left - at.products @ within)
+        inside = cho_solve(self._inner, self._left(left), check_finite=False)
+        # S_d dv = L inside, and the columns of L are orthogonal.
+        squares = np.concatenate([(root**2).sum(axis=0) for root in self._roots])
+        expansion = self._times(inside / np.maximum(squares, np.finfo(float).tiny))
+        return Change(x, b, lam, T @ x + self._times(inside) + bend, expansion)
 
     def _within(self, vectors: Array) -> Array:
         """Return P times vectors (R,) or (R, k)."""

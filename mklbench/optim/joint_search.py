@@ -298,7 +298,7 @@ def _followed(
     best: CertifiedPoint | None = None
     state: Iterate | None = None
     closest, astray = np.inf, 0
-    for state in path.iterates(max_iter):
+    for state in path.iterates(max_iter, to_the_end=finest):
         iterations.note(
             history,
             state.weights,
