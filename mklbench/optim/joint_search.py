@@ -252,7 +252,7 @@ def _finer(levels: NDArray[np.intp], attempt: int, lost: Array, tol: float) -> N
         return np.full_like(levels, last)
     if not lacking.any():
         return np.minimum(levels + 1, last)
-    less = lost < np.minimum(_LESS * own, _LACKING * tol)
+    less = lost < _LESS * own
     less[last] = True
     return np.where(lacking, less.argmax(axis=0), levels)
 

@@ -101,8 +101,6 @@ Array = NDArray[np.float64]
 
 # Of a step to the nearest bound.
 SHARE = 0.995
-# This share of the alpha of a block does not limit the step of all: they go less far themselves.
-_CLIPPED = 1e-4
 # What is not finite ends the method, and numpy has nothing to add. OpenBLAS for AVX-512 raises the
 # flag of an invalid operation even where the memory behind a short vector happens to hold no
 # number, and the product is right.
@@ -293,6 +291,8 @@ class Rows:
         Which columns of B are zero for most of all samples.
     own : slice
         Which of all samples these are.
+    clipped : float
+        The share of the alpha that do not limit the step of all: they go less far themselves.
     """
 
     def __init__(
@@ -304,8 +304,9 @@ class Rows:
         kept: bool,
         sparse: NDArray[np.bool_],
         own: slice,
+        clipped: float,
     ) -> None:
-        self._sparse, self._own = sparse, own
+        self._sparse, self._own, self._clipped = sparse, own, clipped
         self._factors, self._exact = factors, exact
         self._terms = terms
         self._dtype, self._kept = dtype, kept
@@ -384,7 +385,7 @@ class Rows:
         lower = (self._aim_lower - self._lower * alpha) / self._alpha - self._lower
         upper = (self._aim_upper + self._upper * alpha) / self._slack - self._upper
         self._candidate = alpha, lower, upper
-        longest, k = self._longest(alpha).ravel(), int(_CLIPPED * alpha.size)
+        longest, k = self._longest(alpha).ravel(), int(self._clipped * alpha.size)
         return Direction(
             float(
                 np.vdot(self._alpha, lower)

@@ -28,6 +28,8 @@ from mklbench.optim.row_blocks import UNFLAGGED, Rows, Terms
 _BLOCK = 16 * ROWS
 # Bytes that the rows of B may take to be kept; those of later blocks are made anew.
 KEPT = 1.6e9
+# Alpha of so large a share at most do not limit a step, whose bounds add up to no more than that.
+_CLIPPED, _OF_BOUNDS = 1e-4, 1e3
 
 _ALLOWED: ContextVar[int | None] = ContextVar("allowed", default=None)
 
@@ -84,7 +86,8 @@ class FactorProblem:
         width = int((~sparse).sum()) * np.dtype(self.dtype).itemsize
         kept = rows.stop * width <= KEPT
         parts = self.factors.on(X), self.exact.on(X)
-        return Rows(*parts, self.terms.of(rows), self.dtype, kept, sparse, rows)
+        clipped = min(_CLIPPED, _OF_BOUNDS / self.terms.box.sum())
+        return Rows(*parts, self.terms.of(rows), self.dtype, kept, sparse, rows, clipped)
 
 
 class Engine:

@@ -471,8 +471,6 @@ def test_a_path_whose_steps_are_short_begins_anew(monkeypatch: pytest.MonkeyPatc
 
 
 def test_finer_factors_that_leave_out_as_much_are_passed_over() -> None:
-    lost = np.array(
-        [[1.0, 1.0, 1e-5, 1.0], [0.9, 1e-4, 0.0, 1.0], [1e-3, 0, 0, 1.0], [1e-4, 0, 0, 1]]
-    )
-    levels = joint_search._finer(np.zeros(4, dtype=int), 1, lost, 1e-3)
-    assert levels.tolist() == [3, 1, 0, 3]
+    lost = np.array([[1.0, 1.0, 1e-5], [0.9, 0.1, 1e-6], [1e-3, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    levels = joint_search._finer(np.zeros(3, dtype=int), 1, lost, 1e-3)
+    assert levels.tolist() == [2, 1, 0]
