@@ -45,7 +45,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, block_diag
 
 from mklbench.kernels.row_factors import ROWS, RowFactors
-from mklbench.optim.joint_newton import Change, NewtonSystem, root
+from mklbench.optim.joint_newton import Change, NewtonSystem, preimage, root
 from mklbench.optim.row_blocks import SHARE, UNFLAGGED, Aims, Direction, Linearised
 from mklbench.optim.row_engines import Engine
 from mklbench.optim.weight_sets import WeightSet
@@ -205,7 +205,7 @@ class CentralPath:
         spread = float(np.sqrt(np.cov(y, aweights=box, ddof=0))) or 1.0  # one class is sampled
         mu = box.mean() * spread
         engine.each("begin", function, b, mu)
-        v = L @ (w[:-1] / np.maximum((L**2).sum(axis=0), np.finfo(float).tiny))  # L'v = w
+        v = preimage(L, w[:-1])
         prices, levels = _prices(factors, weight_set, x, v, mu)
         return cls(factors, engine, weight_set, v, x, prices, b, levels)
 
@@ -324,7 +324,7 @@ class CentralPath:
         sums = self.weight_set.sums
         slopes = self._slopes(self.x, self.v)
         residual = slopes + self.z - self.lam @ sums
-        bend, prices = np.zeros_like(self.v), residual
+        bend, prices = np.zeros_like(self.v), residual  # of first order, for the predictor
 
         def direction(aims: Aims, aimed: Array) -> _Followed:
             change = system.solve(
@@ -347,18 +347,18 @@ class CentralPath:
         target = (max(ahead, 0.0) / mu) ** 3 * mu
         if np.abs(at.expansion - self.v).max() < _FAR * np.abs(self.v).max():
             target = min(target, _AT_MOST * mu)
-        target = max(target, min(mu, _BEHIND * at.excess / n_pairs))
-        if iterate.gap < _NEAR:
-            target = max(target, min(mu, _BEHIND * (iterate.upper - iterate.lower) / n_pairs))
+        apart = iterate.upper - iterate.lower
+        lacking = max(at.excess, apart) if iterate.gap < _NEAR else at.excess
+        target = max(target, min(mu, _BEHIND * lacking / n_pairs))
         if self.weight_set.curved:  # not ahead of what the linear system cannot see
-            target = max(target, _LAG * (iterate.upper - iterate.lower) / n_pairs)
+            target = max(target, _LAG * apart / n_pairs)
         # What S_d v and s o J'q / 2 are beside their linear parts, after as much of the predictor's
         # step as the aim leaves of it.
-        step *= max(0.0, 1.0 - target / mu)
-        x, v = self.x + step * dx, self.v + step * first.change.expansion
+        part = step * max(0.0, 1.0 - target / mu)
+        x, v = self.x + part * dx, self.v + part * first.change.expansion
         linear = first.change.levels @ sums - first.dz - residual
-        bend = self._function(x, v) - self._function(self.x, self.v) - step * first.change.outputs
-        prices = residual + self._slopes(x, v) - slopes - step * linear
+        bend = self._function(x, v) - self._function(self.x, self.v) - part * first.change.outputs
+        prices = residual + self._slopes(x, v) - slopes - part * linear
         # The corrector, and those of Gondzio as long as they make the step longer.
         aimed = target - dx * first.dz
         best = direction(self.engine.total("aim", target), aimed)

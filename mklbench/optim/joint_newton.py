@@ -155,16 +155,18 @@ class NewtonSystem:
         k = len(prices)
         x, b, lam = found[:k], float(found[k]), found[k + 1 :]
         left = g - self._HT @ x - at.column_sums * b
-        inside = cho_solve(self._inner, self._left(left), check_finite=False)
-        # S_d dv = L inside, and the columns of L are orthogonal.
-        squares = np.concatenate([(root**2).sum(axis=0) for root in self._roots])
-        expansion = self._times(inside / np.maximum(squares, np.finfo(float).tiny))
-        return Change(x, b, lam, T @ x + self._times(inside) + bend, expansion)
+        inside = self._inside(left)  # S_d dv = L inside
+        pairs = zip(self._roots, self._columns, strict=True)
+        v = np.concatenate([preimage(root, inside[columns]) for root, columns in pairs])
+        return Change(x, b, lam, T @ x + self._times(inside) + bend, v)
 
     def _within(self, vectors: Array) -> Array:
         """Return P times vectors (R,) or (R, k)."""
-        inside = cho_solve(self._inner, self._left(vectors), check_finite=False)
-        return self._times(inside)
+        return self._times(self._inside(vectors))
+
+    def _inside(self, vectors: Array) -> Array:
+        """Return (I + L' H L)^-1 L' times vectors (R,) or (R, k)."""
+        return np.asarray(cho_solve(self._inner, self._left(vectors), check_finite=False))
 
     def _left(self, vectors: Array) -> Array:
         """Return L' times vectors (R,) or (R, k)."""
@@ -196,3 +198,8 @@ def root(core: Array) -> Array:
     """Return L with L L' = `core` (r, r), which is positive semidefinite up to rounding."""
     values, vectors = np.linalg.eigh(core)
     return vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def preimage(root: Array, values: Array) -> Array:
+    """Return v with L'v = `values` (r,) for L of orthogonal columns, as `root` returns it."""
+    return root @ (values / np.maximum((root**2).sum(axis=0), np.finfo(float).tiny))

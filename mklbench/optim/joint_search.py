@@ -300,11 +300,7 @@ def _followed(
     closest, astray = np.inf, 0
     for state in path.iterates(max_iter, to_the_end=finest):
         iterations.note(
-            history,
-            state.weights,
-            objective=state.upper,
-            gap=max(state.gap, 0.0),
-            n_svm_calls=0,
+            history, state.weights, objective=state.upper, gap=max(state.gap, 0.0), n_svm_calls=0
         )
         closest = min(closest, max(state.gap, 0.0))
         astray = astray + 1 if state.gap > _ASTRAY * closest else 0

@@ -28,7 +28,8 @@ from mklbench.optim.row_blocks import UNFLAGGED, Rows, Terms
 _BLOCK = 16 * ROWS
 # Bytes that the rows of B may take to be kept; those of later blocks are made anew.
 KEPT = 1.6e9
-# Alpha of so large a share at most do not limit a step, whose bounds add up to no more than that.
+# Of all alpha, the share that does not limit a step at most, and what its bounds add up to at most:
+# what these alpha lack of t = B'Y alpha is of that size, whatever n is.
 _CLIPPED, _OF_BOUNDS = 1e-4, 1e3
 
 _ALLOWED: ContextVar[int | None] = ContextVar("allowed", default=None)
@@ -80,13 +81,12 @@ class FactorProblem:
     terms: Terms
     dtype: type[np.floating]
 
-    def block(self, rows: slice) -> Rows:
-        """Return the block with these rows."""
+    def block(self, rows: slice, clipped: float) -> Rows:
+        """Return the block with these rows, of whose alpha a share does not limit a step."""
         X, sparse = self.factors.X[rows], self.factors.sparse
         width = int((~sparse).sum()) * np.dtype(self.dtype).itemsize
         kept = rows.stop * width <= KEPT
         parts = self.factors.on(X), self.exact.on(X)
-        clipped = min(_CLIPPED, _OF_BOUNDS / self.terms.box.sum())
         return Rows(*parts, self.terms.of(rows), self.dtype, kept, sparse, rows, clipped)
 
 
@@ -104,7 +104,8 @@ class Engine:
     def __init__(self, problem: FactorProblem, pool: ThreadPoolExecutor) -> None:
         n = problem.factors.n_samples
         n_blocks = -(-n // _BLOCK) if n > _BLOCK else min(-(-n // ROWS), n_threads())
-        self._blocks = [problem.block(rows) for rows in cut(n, n_blocks)]
+        clipped = min(_CLIPPED, _OF_BOUNDS / float(problem.terms.box.sum()))
+        self._blocks = [problem.block(rows, clipped) for rows in cut(n, n_blocks)]
         self._pool = pool
 
     def each(self, question: str, *arguments: Any) -> list[Any]:

@@ -261,10 +261,19 @@ def test_in_the_end_factors_are_the_finest_of_all_kernels(monkeypatch: pytest.Mo
     X, y = problem(200, 3, seed=21)
     monkeypatch.setattr(validation, "_ROUNDING", 0.0)
     asked = shares_asked_for(monkeypatch)
+    begin, begun = CentralPath.begin, []
+
+    def noted(factors: RowFactors, *arguments: Any) -> CentralPath:
+        begun.append(factors.rank)
+        return begin(factors, *arguments)
+
+    monkeypatch.setattr(CentralPath, "begin", noted)
     found = joint(feature_gaussians(X), y, 10.0, tol=1e-15)
     assert not found.converged
     assert found.gap < 1e-6
     assert asked[-1] == [joint_search._FINER[-1]] * 3
+    assert len(begun) == 2  # at the start, and anew on the finest
+    assert begun[0] < begun[1]
     assert len(asked) <= joint_search._ROUNDS + 3
 
 

@@ -40,7 +40,7 @@ def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
 
 
 def test_rows_that_are_kept_are_made_once(problem: FactorProblem, monkeypatch: Any) -> None:
-    block = problem.block(slice(0, 300))
+    block = problem.block(slice(0, 300), 0.0)
     block.begin(np.zeros(problem.factors.rank), 0.0, 1.0)
     monkeypatch.setattr(type(problem.factors), "rows", None)
     for question, arguments in questions(problem.factors.rank):

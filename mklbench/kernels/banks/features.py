@@ -186,6 +186,10 @@ class FeatureBank(GroupedBank):
     def _on_nodes(self) -> RowFactors:
         return RowFactors(self._X, feature_parts(self._X, self._functions))
 
+    def _kernels_changed(self) -> None:
+        super()._kernels_changed()
+        vars(self).pop("_on_nodes", None)
+
     def combine(self, d: ArrayLike, out: Array | None = None) -> Array:
         combined = np.empty((self.n_samples, self.n_samples)) if out is None else out
         bases, cores = self._factors
@@ -243,7 +247,6 @@ class FeatureBank(GroupedBank):
 
     def take(self, rows: ArrayLike, kernels: Indices | None = None) -> Bank:
         taken = super().take(rows, kernels)
-        vars(taken).pop("_on_nodes", None)
         # Of few samples the cores are those of the whole bank, whatever it was asked before.
         is_known = self.n_samples < MANY or "_factors" in vars(self)
         if is_known and isinstance(taken, FeatureBank):
