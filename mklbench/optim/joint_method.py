@@ -149,11 +149,7 @@ def candidates(bank: Bank, svm: InnerSVM, kernels: Indices, tol: float) -> Itera
 
 
 def searches(
-    bank: Bank,
-    dual: SVMDual,
-    kernels: Indices,
-    weight_set: Callable[[int], WeightSet],
-    tol: float,
+    bank: Bank, dual: SVMDual, kernels: Indices, weight_set: Callable[[int], WeightSet], tol: float
 ) -> Iterator[tuple[Array, Array, Array]]:
     """Yield weights (M,), a (n,) and its forms (M,) at every stage.
 

@@ -9,13 +9,14 @@ points are certified for the kernels themselves, on factors that leave out nothi
 
 Where that gap is wider than asked for though the gap on the factors is not, the factors are made
 finer of those kernels whose forms a'K_m a lose too much, and the search sets out again from the
-function and the weights that it has, on the central path.
+function and the weights that it has.
 Where that leads nowhere, it begins anew on the finest of all.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,8 @@ from mklbench.certify import Bounds, Hinge, PrimalDualPoint, Tube, bounds
 from mklbench.errors import InputError
 from mklbench.kernels.contract import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
-from mklbench.optim.joint import CentralPath, Iterate
+from mklbench.optim.joint import Iterate
+from mklbench.optim.joint_start import SmoothedPath
 from mklbench.optim.row_blocks import terms_of
 from mklbench.optim.row_engines import KEPT, Engine, FactorProblem, threads
 from mklbench.optim.weight_sets import WeightSet
@@ -42,22 +44,14 @@ _DROPPED, _FINER = 1e-3, (1e-8, 1e-11, 1e-14)
 _LACKING, _LESS, _ROUNDS = 0.3, 0.5, 4
 # The gap on the factors that is aimed at, in units of the gap asked for.
 _AIM = 0.5
-# A first look is taken at this gap, a later one with finer factors: where some were too coarse,
-# what the next leave out comes to bear late. Too coarse are those that add more than this to it.
-_EARLY, _LATER, _TOO_COARSE = 20.0, 4.0, 0.6
+# A first look is taken at this gap, in the same units: what factors leave out comes to bear late.
+# Too coarse are those that add more than the second to it.
+_EARLY, _TOO_COARSE = 20.0, 0.6
 # Where the gap on factors is less than this share of the certified one, more iterations are vain.
 _LIMITED = 0.05
 # A gap asked for below this needs factors in double precision; so do entries beyond the other, of
 # which sums of squares would leave single precision.
 _SINGLE, _LARGEST = 1e-4, 1e6
-# Where the gap stays so much wider than it was for so many iterations, rounding leads the way.
-_ASTRAY, _PATIENCE = 10.0, 5
-# With finer factors the search goes on at this times the mean gap of a sample, on the central path;
-# a gap below this share of the bound counts as that, as the multipliers of a path near its end say
-# nothing of other factors.
-_RESUMED, _SHARE = 3.0, 0.03
-
-
 # Seconds of an n^2 and of an n R^2, about, on which the choice of a method rests (docs/scale.md).
 _PER_GRAM, _PER_FACTORS = 1.4e-7, 6e-10
 # The finest gap that factors are chosen for.
@@ -140,6 +134,8 @@ class CertifiedPoint:
         The gap of the same point on the factors that it was found with.
     least_margin : float
         The least y_i f(x_i).
+    width : float
+        Of the window of the path there.
     """
 
     x: Array
@@ -152,6 +148,7 @@ class CertifiedPoint:
     bounds: Bounds
     on_factors: float
     least_margin: float
+    width: float
 
     @property
     def gap(self) -> float:
@@ -203,19 +200,12 @@ def solve(
         double = tol < _SINGLE or coarse.largest_entry() > _LARGEST
         dtype = np.float64 if double else np.float32
         with threads(FactorProblem(coarse, factors, terms, dtype)) as engine:
-            lacking = False
-            # A path that led nowhere is tried again where its factors are not what is lacking.
-            while not (over or lacking):
-                attempt += 1
-                path = _set_out(coarse, engine, weight_set, None if anew else best)
-                early = _EARLY if best is None or anew else _LATER
-                found = _followed(path, factors, loss, tol, early, max_iter, history, finest)
-                best = min(filter(None, (best, found)), key=lambda point: point.gap, default=None)
-                over = found is None or best is None or best.gap <= tol or anew
-                if found is not None and not finest:
-                    lacking = attempt >= _ROUNDS or found.on_factors <= tol or found.misses(tol)
-                anew = finest
+            path = _set_out(coarse, engine, weight_set, None if anew else best)
+            found = _followed(path, factors, loss, tol, max_iter, history, finest)
+            best = min(filter(None, (best, found)), key=lambda point: point.gap, default=None)
+            over = found is None or best is None or best.gap <= tol or anew
         del path, engine  # Their rows make room for finer ones.
+        attempt, anew = attempt + 1, finest
         if found is not None and not over:
             levels = _finer(levels, attempt, _lost(factors, dropped, found), tol)
     if best is None:
@@ -272,21 +262,20 @@ def _lost(factors: RowFactors, dropped: tuple[float, ...], found: CertifiedPoint
 
 def _set_out(
     factors: RowFactors, engine: Engine, weight_set: WeightSet, at: CertifiedPoint | None
-) -> CentralPath:
-    """Return a path from a point, or from the start."""
+) -> SmoothedPath:
+    """Return a path from a point, or from the function 0."""
     if at is None:
-        return CentralPath.begin(factors, engine, weight_set)
-    upper, lower = at.bounds.upper, at.bounds.lower
-    mu = _RESUMED * max(upper - lower, _SHARE * upper) / factors.n_samples
-    return CentralPath.resume(factors, engine, weight_set, at.x, at.expansion, at.intercept, mu)
+        x, v = weight_set.start, np.zeros(factors.rank)
+        return SmoothedPath(factors, engine, weight_set, x, v, 0.0)
+    x, v = at.x, factors.lowered(at.expansion)
+    return SmoothedPath(factors, engine, weight_set, x, v, at.intercept, at.width)
 
 
 def _followed(
-    path: CentralPath,
+    path: SmoothedPath,
     factors: RowFactors,
     loss: Hinge | Tube,
     tol: float,
-    early: float,
     max_iter: int,
     history: iterations.History,
     finest: bool,
@@ -297,16 +286,11 @@ def _followed(
     """
     best: CertifiedPoint | None = None
     state: Iterate | None = None
-    closest, astray = np.inf, 0
-    for state in path.iterates(max_iter, to_the_end=finest):
+    for state in islice(path.points(tol), max_iter):
         iterations.note(
             history, state.weights, objective=state.upper, gap=max(state.gap, 0.0), n_svm_calls=0
         )
-        closest = min(closest, max(state.gap, 0.0))
-        astray = astray + 1 if state.gap > _ASTRAY * closest else 0
-        if best is not None and astray >= _PATIENCE:
-            break
-        if state.gap > (early if best is None else _AIM) * tol:
+        if state.gap > (_EARLY if best is None else _AIM) * tol:
             continue
         found = _certified(path, state, factors, loss, tol)
         if best is None or found.gap < best.gap:
@@ -320,10 +304,10 @@ def _followed(
 
 
 def _certified(
-    path: CentralPath, state: Iterate, factors: RowFactors, loss: Hinge | Tube, tol: float
+    path: SmoothedPath, state: Iterate, factors: RowFactors, loss: Hinge | Tube, tol: float
 ) -> CertifiedPoint:
     """Certify a point for the kernels themselves; small weights are 0 if the gap allows."""
-    dual_coef = balanced(path.dual_coef())
+    dual_coef = balanced(np.concatenate(path.engine.each("dual_coef")))
     expansion = path.factors.lifted(state.expansion)
     forms = factors.forms(expansion)
     candidates, penalty = path.weight_set.candidates(state.x), path.weight_set.penalty
@@ -342,7 +326,7 @@ def _certified(
         objective = dual.objective + penalty.of_weights(weights)
         point = state.x, weights, dual_coef, state.intercept, expansion, projected
         margin = float((loss.y * (own + state.intercept)).min())
-        results.append(CertifiedPoint(*point, objective, both, state.gap, margin))
+        results.append(CertifiedPoint(*point, objective, both, state.gap, margin, path.width))
     few, all_of_them = results[0], results[-1]
     return few if few.gap <= max(tol, all_of_them.gap) else all_of_them
 

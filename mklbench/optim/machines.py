@@ -23,12 +23,7 @@ from mklbench.optim.problem import Problem
 from mklbench.optim.ridge import coefficients, hadamard_power, ridges
 from mklbench.optim.svm_value import bounds_alone, check_bank, check_samples, fixed_weights
 from mklbench.solution import KernelMachine, Solution
-from mklbench.validation import (
-    check_choice,
-    check_not_negative,
-    check_sample_weight,
-    check_targets,
-)
+from mklbench.validation import check_choice, check_not_negative, check_sample_weight, check_targets
 
 KINDS = ("svm", "krr", "svr")
 

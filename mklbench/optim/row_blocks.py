@@ -59,15 +59,15 @@ class Terms(NamedTuple):
         """
         return Terms(*(each[..., rows] for each in self))
 
-    def loss(self, outputs: Array) -> float:
+    def loss(self, rho: Array) -> float:
         """Return the loss of a function.
 
         Parameters
         ----------
-        outputs : ndarray of shape (n,)
-            f(x_i).
+        rho : ndarray of shape (k, n)
+            r - s f.
         """
-        return float(np.maximum(0.0, self.targets - self.signs * outputs).sum(axis=0) @ self.box)
+        return float(np.maximum(0.0, rho).sum(axis=0) @ self.box)
 
     def dual_coef(self, alpha: Array) -> Array:
         """Return a (n,).
@@ -107,36 +107,23 @@ SHARE = 0.995
 UNFLAGGED: dict[str, Any] = {"over": "ignore", "invalid": "ignore", "divide": "ignore"}
 
 
-class Sums:
-    """Numbers that are added up over the blocks, for dataclasses of them."""
-
-    def __add__(self, other: Any) -> Any:
-        return type(self)(
-            **{
-                field.name: getattr(self, field.name) + getattr(other, field.name)
-                for field in fields(self)  # type: ignore[arg-type]
-            }
-        )
-
-
 @dataclass
-class Linearised(Sums):
-    """Of the central path's equations at a point, with Theta = 1 / (l / alpha + u / (C - alpha)).
+class Linearised:
+    """What the samples add to the equations at a point, with alpha of slopes Theta.
+
+    On the central path Theta = 1 / (l / alpha + u / (C - alpha)).
 
     Attributes
     ----------
     products : ndarray of shape (R, R)
         B' Theta B.
     column_sums, projected, expansion : ndarray of shape (R,)
-        B' Theta 1, B' Y Theta rho, rho being the right-hand side, and t = B' Y alpha, in double
-        precision.
+        B' Theta 1, B' Y Theta rho, rho being the right-hand side, and t = B' Y alpha.
     theta, labelled : float
         1' Theta 1 and y' Theta rho.
     loss, linear, complementarity : float
         The loss, the dual but for its quadratic form, the sum of alpha of an SVM, and l'alpha +
         u'(C - alpha).
-    excess : float
-        What the loss is more than u accounts for, C'max(0, rho - u): 0 on the central path.
     balance : float
         y'alpha.
     n_pairs : int
@@ -152,52 +139,12 @@ class Linearised(Sums):
     loss: float
     linear: float
     complementarity: float
-    excess: float
     balance: float
     n_pairs: int
 
-
-@dataclass
-class Aims(Sums):
-    """Of the right-hand side for products of the variables that are aimed at.
-
-    Attributes
-    ----------
-    projected : ndarray of shape (R,)
-        B' Y Theta times what they add.
-    labelled : float
-        y' Theta times the same.
-    """
-
-    projected: Array
-    labelled: float
-
-
-@dataclass
-class Direction(Sums):
-    """A direction of all alpha, l and u.
-
-    Attributes
-    ----------
-    first, second : float
-        l'alpha + u'(C - alpha) along it: what is of first and of second order in a step.
-    longest : Least
-        The step that all alpha but a few can take.
-    """
-
-    first: float
-    second: float
-    longest: Least
-
-
-@dataclass(frozen=True)
-class Least:
-    """A number of which not the sum but the least is wanted."""
-
-    value: float
-
-    def __add__(self, other: Least) -> Least:
-        return self if self.value <= other.value else other
+    def __add__(self, other: Linearised) -> Linearised:
+        sums = (getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
+        return Linearised(*sums)
 
 
 class SplitRows:
@@ -226,15 +173,13 @@ class SplitRows:
         other._parts = [part.astype(dtype) for part in self._parts]
         return other
 
-    def taken(self, chosen: NDArray[np.bool_]) -> NDArray:
-        """Return some of the rows (k, R)."""
-        dense, *others = (part[np.flatnonzero(chosen)] for part in self._parts)
-        found = np.empty((len(dense), self.rank), dense.dtype)
-        for part, columns in zip(
-            (dense, *(o.toarray() for o in others)), self._columns, strict=True
-        ):
-            found[:, columns] = part
-        return found
+    def of(self, chosen: NDArray[np.bool_]) -> SplitRows:
+        """Return some of the rows, of a mask (n,)."""
+        if chosen.all():
+            return self
+        other = copy(self)
+        other._parts = [part[np.flatnonzero(chosen)] for part in self._parts]
+        return other
 
     def outputs(self, x: Array) -> Array:
         """Return B x (n,) for a vector (R,)."""
@@ -313,25 +258,56 @@ class Rows:
         self._blocks: dict[int, SplitRows] = {}
         self._double = False
 
-    def sampled(self, chosen: NDArray[np.bool_]) -> tuple[NDArray, Array, Array]:
-        """Return the rows of B of some samples, of a mask of all, what is wanted, and the bounds.
+    def take(self, x: Array, b: float) -> None:
+        """Take the function B x + b."""
+        signs, targets, *_ = self._terms
+        self._rho = targets - signs * (self._outputs(x) + b)
+        self._change = np.zeros_like(self._rho)
 
-        Their shapes are (k, R) and (k,).
-        """
-        chosen = chosen[self._own]
-        parts = [block.taken(chosen[rows]) for rows, block in self._each()]
-        signs, targets, box, _ = self._terms
-        return np.concatenate(parts), (signs * targets).mean(axis=0)[chosen], box[chosen]
+    def scale(self) -> float:
+        """Return the sum of the mean sizes of what is wanted."""
+        return float(np.abs(self._terms.targets).mean(axis=0).sum())
 
-    def begin(self, x: Array, b: float, mu: float) -> None:
-        """Take the alpha of the central path for B x + b."""
-        signs, targets, c, shares = self._terms
-        slope, product = signs * (self._outputs(x) + b) - targets, mu * shares
-        root = np.hypot(slope * c, 2.0 * product)
-        self._alpha = 2.0 * product * c / (slope * c + 2.0 * product + root)
-        # Kept beside alpha: near C their difference has no digits left.
-        self._slack = 2.0 * product * c / (2.0 * product - slope * c + root)
-        self._lower, self._upper = product / self._alpha, product / self._slack
+    def smooth(self, width: float, double: bool) -> Linearised:
+        """Return the equations of the loss that is quadratic where |rho| < `width` / 2."""
+        self._double, box = double, self._terms.box
+        self._alpha = box * np.clip(self._rho / width + 0.5, 0.0, 1.0)
+        theta = box / width * ((self._alpha > 0.0) & (self._alpha < box))
+        expansion = self._projected(self.dual_coef())
+        return self._added(theta, np.zeros(theta.shape[1]), expansion, 0.0)
+
+    def along(self, x: Array, db: float) -> Array:
+        """Look along B x + db; return -1 times the slope of the smoothed loss, and of the hinges
+        in its quadratic part the sum of squared changes and of 1, weighted with C (3,)."""
+        box = self._terms.box
+        self._change = self._terms.signs * (self._products(x) + db)
+        inside = box * ((self._alpha > 0.0) & (self._alpha < box))
+        slope = float(np.vdot(self._alpha, self._change))
+        return np.array([slope, np.vdot(inside, self._change**2), inside.sum()])
+
+    def ahead(self, step: float, width: float) -> Array:
+        """Return of a step: the smoothed loss, what of the loss it costs, n_inside (3,)."""
+        rho, box = self._rho - step * self._change, self._terms.box
+        share = np.clip(rho / width + 0.5, 0.0, 1.0)
+        loss = np.where(rho < 0.5 * width, 0.5 * width * share**2, rho).sum(axis=0) @ box
+        costs = (np.maximum(0.0, rho) - share * rho).sum(axis=0) @ box
+        inside = ((share > 0.0) & (share < 1.0)).sum(axis=0)
+        return np.array([loss, costs, box @ inside, box**2 @ inside])
+
+    def go(self, step: float) -> None:
+        """Go a step along the change of the function."""
+        self._rho = self._rho - step * self._change
+
+    def enter(self, width: float, mu: float) -> None:
+        """Take the alpha of the smoothed loss, but none that is nearer to a bound than on the
+        central path at mu, and multipliers that account for the loss."""
+        c, product, far = self._terms.box, mu * self._terms.shares, np.abs(self._rho)
+        least = 2.0 * product * c / (far * c + 2.0 * product + np.hypot(far * c, 2.0 * product))
+        near = np.maximum(c * np.maximum(0.5 - far / width, 0.0), least)
+        wrong, multiplier = self._rho > 0.0, product / (c - near)
+        # Both are kept: near C the difference of C and alpha has no digits left.
+        self._alpha, self._slack = np.where(wrong, (c - near, near), (near, c - near))
+        self._lower, self._upper = multiplier + np.where(wrong, (0.0 * far, far), (far, 0.0 * far))
 
     def dual_coef(self) -> Array:
         """Return a of the samples, which is alpha o y of an SVM."""
@@ -347,21 +323,25 @@ class Rows:
     def linearise(self, x: Array, b: float, double: bool) -> Linearised:
         """Return the equations at the point whose outputs are B x + b."""
         self._double = double
-        signs, targets, box, _ = self._terms
-        a = self.dual_coef()
-        function, expansion = self._both(x, a)
-        outputs = function + b
+        function, expansion = self._both(x, self.dual_coef())
         self._theta = 1.0 / (self._lower / self._alpha + self._upper / self._slack)
-        self._rho = targets - signs * outputs
+        self._rho = self._terms.targets - self._terms.signs * (function + b)
         self._aim_lower: Array | float = 0.0
         self._aim_upper: Array | float = 0.0
-        theta = self._theta.sum(axis=0)
         weighted = self._terms.dual_coef(self._theta * self._rho)
+        pairs = float(np.vdot(self._lower, self._alpha) + np.vdot(self._upper, self._slack))
+        return self._added(self._theta, weighted, expansion, pairs)
+
+    def _added(
+        self, thetas: Array, weighted: Array, expansion: Array, complementarity: float
+    ) -> Linearised:
+        theta, total = thetas.sum(axis=0), list[Any]()
         roots = np.sqrt(theta)
-        total: list[Any] = []
         for rows, block in self._each():
-            wide = block.astype(np.float64) if double else block
-            products = wide.products(roots[rows])
+            chosen = roots[rows] > 0.0
+            some = block.of(chosen)
+            wide = some.astype(np.float64) if self._double else some
+            products = wide.products(roots[rows][chosen])
             total = [a + b for a, b in zip(total, products, strict=True)] if total else products
         return Linearised(
             block.assembled(total),
@@ -370,62 +350,49 @@ class Rows:
             expansion,
             float(theta.sum()),
             float(weighted.sum()),
-            self._terms.loss(outputs),
-            float(np.vdot(targets, self._alpha)),
-            float(np.vdot(self._lower, self._alpha) + np.vdot(self._upper, self._slack)),
-            float(np.maximum(0.0, self._rho - self._upper).sum(axis=0) @ box),
-            float(a.sum()),
+            self._terms.loss(self._rho),
+            float(np.vdot(self._terms.targets, self._alpha)),
+            complementarity,
+            float(self.dual_coef().sum()),
             2 * self._alpha.size,
         )
 
-    def correct(self, x: Array, db: float) -> Direction:
-        """Return the direction for the products aimed at, along which the outputs are B x + db."""
+    def correct(self, x: Array, db: float) -> Array:
+        """Take the direction for the products aimed at, along which the outputs are B x + db.
+
+        Return of l'alpha + u'(C - alpha) along it what is of first and of second order in a step,
+        and the step that all alpha but a few can take (3,).
+        """
         rho = self._rho + self._aim_lower / self._alpha - self._aim_upper / self._slack
         alpha = self._theta * (rho - self._terms.signs * (db + self._products(x)))
         lower = (self._aim_lower - self._lower * alpha) / self._alpha - self._lower
         upper = (self._aim_upper + self._upper * alpha) / self._slack - self._upper
         self._candidate = alpha, lower, upper
         longest, k = self._longest(alpha).ravel(), int(self._clipped * alpha.size)
-        return Direction(
-            float(
-                np.vdot(self._alpha, lower)
-                + np.vdot(self._lower, alpha)
-                + np.vdot(self._slack, upper)
-                - np.vdot(self._upper, alpha)
-            ),
-            float(np.vdot(alpha, lower) - np.vdot(alpha, upper)),
-            Least(float(np.partition(longest, k)[k])),
-        )
+        first = np.vdot(self._alpha, lower) + np.vdot(self._lower, alpha)
+        first += np.vdot(self._slack, upper) - np.vdot(self._upper, alpha)
+        second = np.vdot(alpha, lower) - np.vdot(alpha, upper)
+        return np.array([first, second, np.partition(longest, k)[k]])
 
-    def aim(self, mu: float) -> Aims:
-        """Aim at products mu after the predicted direction, with its terms of second order."""
+    def aim(self, mu: float) -> Array:
+        """Aim at products mu after the predicted direction, with its terms of second order.
+
+        Return B' Y Theta times what that adds to the right-hand side, and y' Theta times (R + 1,).
+        """
         alpha, lower, upper = self._candidate
         aimed = mu * self._terms.shares
-        return self._aims(aimed - alpha * lower, aimed + alpha * upper)
+        self._aim_lower, self._aim_upper = aimed - alpha * lower, aimed + alpha * upper
+        more = self._aim_lower / self._alpha - self._aim_upper / self._slack
+        more = self._terms.dual_coef(self._theta * more)
+        return np.append(self._projected(more), more.sum())
 
-    def recentre(self, step: float, least: float, most: float) -> Aims:
-        """Aim at products between two bounds at a step along the direction (Gondzio 1996)."""
-        alpha, lower, upper = self._direction = self._candidate
-        products = (
-            (self._alpha + step * alpha) * (self._lower + step * lower),
-            (self._slack - step * alpha) * (self._upper + step * upper),
-        )
-        low, high = least * self._terms.shares, most * self._terms.shares
-        lower, upper = (np.maximum(np.clip(p, low, high) - p, -high) for p in products)
-        return self._aims(self._aim_lower + lower, self._aim_upper + upper)
-
-    def _aims(self, lower: Array | float, upper: Array | float) -> Aims:
-        self._aim_lower, self._aim_upper = lower, upper
-        more = self._terms.dual_coef(self._theta * (lower / self._alpha - upper / self._slack))
-        return Aims(self._projected(more), float(more.sum()))
-
-    def advance(self, step: float, corrected: bool, least: float) -> Array:
-        """Go so far along the direction, or that of the last correction; return B' Y dalpha.
+    def advance(self, step: float, least: float) -> Array:
+        """Go so far along the direction; return B' Y dalpha.
 
         An alpha that would leave its bounds goes less far. Multipliers are raised to where no
         product is below `least`.
         """
-        alpha, lower, upper = self._candidate if corrected else self._direction
+        alpha, lower, upper = self._candidate
         own = np.minimum(step, self._longest(alpha))
         self._alpha = self._alpha + own * alpha
         self._slack = self._slack - own * alpha

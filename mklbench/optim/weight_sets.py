@@ -44,15 +44,12 @@ class WeightSet(ABC):
         s: 1 where the least is sought, -1 where the largest.
     sums : ndarray of shape (c, k)
         A.
-    curved : bool
-        Whether d(x) is no linear function.
     """
 
     penalty: Penalty
     start: Array
     signs: Array
     sums: Array
-    curved = False
 
     @abstractmethod
     def weights(self, x: Array) -> Array:
@@ -116,8 +113,6 @@ class Ball(WeightSet):
         1 < p < infinity.
     """
 
-    curved = True
-
     def __init__(self, n_kernels: int, p: float) -> None:
         self._power = 1.0 / p
         self.penalty = MixedNorm(Groups([[m] for m in range(n_kernels)], n_kernels), p / (p + 1.0))
@@ -149,8 +144,6 @@ class ElasticBox(WeightSet):
     mix : float
         0 < mix < 1.
     """
-
-    curved = True
 
     def __init__(self, n_kernels: int, mix: float) -> None:
         self._mix, self._price = mix, 0.5 * (1.0 - mix) ** 2 / mix
@@ -197,7 +190,6 @@ class Grouped(WeightSet):
 
     def __init__(self, groups: Groups, q: float) -> None:
         self._groups, self._power = groups, 1.0 - 1.0 / q
-        self.curved = self._power > 0
         self.penalty = MixedNorm(groups, q)
         m, n_groups = len(groups.owner), len(groups)
         self._n_kernels = m

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import islice
 from typing import Any
 
 import conic_twins
@@ -32,8 +33,10 @@ from mklbench.kernels import (
 )
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.multiclass import decision_function
+from mklbench.optim import joint as joint_way
 from mklbench.optim import joint_search, row_blocks, row_engines
-from mklbench.optim.joint import CentralPath
+from mklbench.optim.joint import CentralPath, Iterate
+from mklbench.optim.joint_start import SmoothedPath
 from mklbench.optim.row_blocks import Linearised, terms_of
 from mklbench.optim.row_engines import FactorProblem
 from mklbench.optim.weight_sets import one_sum
@@ -198,29 +201,37 @@ def test_blocks_do_not_matter(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "tube"])
-def test_finer_factors_go_on_along_the_central_path(loss: str) -> None:
-    """Long steps are possible from there: it is nearer than a start."""
+def test_finer_factors_go_on_from_the_function_of_coarser_ones(loss: str) -> None:
     X, y = problem(400, 3, seed=13)
     bank = feature_gaussians(X)
     exact = bank.row_factors()
     terms = terms_of(Hinge(y, 100.0) if loss == "hinge" else Tube(X[:, 0] * y, 10.0, 0.1))
     weight_set = one_sum(bank.n_kernels)
+
+    def followed(
+        factors: RowFactors,
+        tol: float,
+        x: np.ndarray,
+        v: np.ndarray,
+        b: float,
+        width: float | None = None,
+    ) -> tuple[list[Iterate], float]:
+        with row_engines.threads(FactorProblem(factors, exact, terms, np.float64)) as engine:
+            path = SmoothedPath(factors, engine, weight_set, x, v, b, width)
+            points = []
+            for point in islice(path.points(tol), 100):
+                points.append(point)
+                if abs(point.gap) < tol:
+                    break
+        return points, path.width
+
     coarse, fine = exact.reduced(1e-5), exact.reduced(1e-9)
-    with row_engines.threads(FactorProblem(coarse, exact, terms, np.float64)) as engine:
-        path = CentralPath.begin(coarse, engine, weight_set)
-        before = next(each for each in path.iterates(100) if each.gap < 1e-3)
-        first = before.x, coarse.lifted(before.expansion), before.intercept
-    mu = 10.0 * (before.upper - before.lower) / len(y)
-
-    def n_iterations(*resumed: Any) -> int:
-        with row_engines.threads(FactorProblem(fine, exact, terms, np.float64)) as engine:
-            begin = CentralPath.resume if resumed else CentralPath.begin
-            path = begin(fine, engine, weight_set, *resumed)
-            gaps = [each.gap for each in path.iterates(100)]
-        return next(number for number, gap in enumerate(gaps) if abs(gap) < 1e-4)
-
     assert fine.rank > coarse.rank
-    assert n_iterations(*first, mu) < n_iterations()
+    points, width = followed(coarse, 1e-3, weight_set.start, np.zeros(coarse.rank), 0.0)
+    found = points[-1]
+    near = found.x, fine.lowered(coarse.lifted(found.expansion)), found.intercept, width
+    anew = weight_set.start, np.zeros(fine.rank), 0.0
+    assert len(followed(fine, 1e-4, *near)[0]) < len(followed(fine, 1e-4, *anew)[0])
 
 
 def shares_asked_for(monkeypatch: pytest.MonkeyPatch) -> list[list[float]]:
@@ -261,13 +272,14 @@ def test_in_the_end_factors_are_the_finest_of_all_kernels(monkeypatch: pytest.Mo
     X, y = problem(200, 3, seed=21)
     monkeypatch.setattr(validation, "_ROUNDING", 0.0)
     asked = shares_asked_for(monkeypatch)
-    begin, begun = CentralPath.begin, []
+    set_out, begun = joint_search._set_out, []
 
-    def noted(factors: RowFactors, *arguments: Any) -> CentralPath:
-        begun.append(factors.rank)
-        return begin(factors, *arguments)
+    def noted(factors: RowFactors, engine: Any, weight_set: Any, at: Any) -> SmoothedPath:
+        if at is None:
+            begun.append(factors.rank)
+        return set_out(factors, engine, weight_set, at)
 
-    monkeypatch.setattr(CentralPath, "begin", noted)
+    monkeypatch.setattr(joint_search, "_set_out", noted)
     found = joint(feature_gaussians(X), y, 10.0, tol=1e-15)
     assert not found.converged
     assert found.gap < 1e-6
@@ -283,15 +295,23 @@ def test_double_precision_is_for_the_iterations_that_need_it(
     """Products that are rough in single precision are made anew; the next begin in double."""
     X, y = problem(300, 3, seed=22)
     rough = iter([True, True, False, False, True] + [False] * 100)
-    monkeypatch.setattr(CentralPath, "_roundoff", lambda *_: float("inf") if next(rough) else 0.0)
+
+    class Limit(float):
+        def __ge__(self, error: float) -> bool:
+            return not next(rough)
+
+    monkeypatch.setattr(joint_way, "_LARGEST_ERROR", Limit())
     asked: list[bool] = []
-    linearised = CentralPath._linearised
 
-    def noted(path: CentralPath, double: bool) -> Linearised:
-        asked.append(double)
-        return linearised(path, double)
+    def noting(made: Any) -> Any:
+        def noted(path: Any, double: bool) -> Linearised:
+            asked.append(double)
+            return made(path, double)
 
-    monkeypatch.setattr(CentralPath, "_linearised", noted)
+        return noted
+
+    monkeypatch.setattr(CentralPath, "_linearised", noting(CentralPath._linearised))
+    monkeypatch.setattr(SmoothedPath, "_smooth", noting(SmoothedPath._smooth))
     joint(feature_gaussians(X), y, 10.0, tol=1e-3)
     assert asked[:7] == [False, True, True, True, False, False, True]
 
@@ -463,20 +483,6 @@ def test_a_search_without_time_ends_and_says_so() -> None:
     found = joint(feature_gaussians(X), y, 10.0, max_iter=1)
     assert not found.converged
     assert found.gap > TOL
-
-
-def test_a_path_whose_steps_are_short_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = problem(300, 4, 8)
-    step, begun = CentralPath._step, []
-
-    def short(self: CentralPath, *arguments: Any) -> float:
-        length = step(self, *arguments)
-        begun.append(self)
-        return 0.01 if len(begun) <= 3 else length
-
-    monkeypatch.setattr(CentralPath, "_step", short)
-    assert joint(feature_gaussians(X), y, 10.0).converged
-    assert begun[2] is begun[0] is not begun[3]
 
 
 def test_finer_factors_that_leave_out_as_much_are_passed_over() -> None:

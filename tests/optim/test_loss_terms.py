@@ -53,7 +53,9 @@ class TestTerms:
         signs = np.sign(y)
         for loss, middle in ((Tube(y, box, 0.3), y), (Hinge(signs, box), signs)):
             terms = terms_of(loss)
-            assert terms.loss(outputs) == pytest.approx(loss.value(outputs))
+            assert terms.loss(terms.targets - terms.signs * outputs) == pytest.approx(
+                loss.value(outputs)
+            )
             assert_allclose((terms.signs * terms.targets).mean(axis=0), middle)
 
     def test_their_dual_is_that_of_certificates(self) -> None:

@@ -23,17 +23,20 @@ def problem() -> FactorProblem:
 
 
 def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
-    """An iteration of the method, on vectors that are not those of a path."""
+    """An iteration of the start and one of the method, on vectors that are not those of a path."""
     x, dx = np.full(rank, 0.1), np.full(rank, 1e-3)
     return [
-        ("begin", (x, 0.1, 0.5)),
+        ("take", (x, 0.1)),
+        ("smooth", (1.0, False)),
+        ("along", (dx, 1e-3)),
+        ("ahead", (0.5, 0.5)),
+        ("go", (0.5,)),
+        ("enter", (0.5, 0.1)),
         ("linearise", (x, 0.1, False)),
         ("correct", (dx, 1e-3)),
         ("aim", (0.1,)),
         ("correct", (dx, 1e-3)),
-        ("recentre", (0.5, 0.01, 1.0)),
-        ("correct", (dx, 1e-3)),
-        ("advance", (0.1, True, 0.01)),
+        ("advance", (0.1, 0.01)),
         ("linearise", (x, 0.1, True)),
         ("dual_coef", ()),
     ]
@@ -41,7 +44,7 @@ def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
 
 def test_rows_that_are_kept_are_made_once(problem: FactorProblem, monkeypatch: Any) -> None:
     block = problem.block(slice(0, 300), 0.0)
-    block.begin(np.zeros(problem.factors.rank), 0.0, 1.0)
+    block.take(np.zeros(problem.factors.rank), 0.0)
     monkeypatch.setattr(type(problem.factors), "rows", None)
     for question, arguments in questions(problem.factors.rank):
         getattr(block, question)(*arguments)
