@@ -46,7 +46,7 @@ _LACKING, _LESS, _ROUNDS = 0.3, 0.5, 4
 _AIM = 0.5
 # A first look is taken at this gap, in the same units: what factors leave out comes to bear late.
 # Too coarse are those that add more than the second to it.
-_EARLY, _TOO_COARSE = 20.0, 0.6
+_EARLY, _TOO_COARSE = 1.0, 0.6
 # Where the gap on factors is less than this share of the certified one, more iterations are vain.
 _LIMITED = 0.05
 # A gap asked for below this needs factors in double precision; so do entries beyond the other, of
