@@ -121,15 +121,12 @@ class Change:
         dlam.
     outputs : ndarray of shape (R,)
         o.
-    expansion : ndarray of shape (R,)
-        dv, as far as S_d dv is not 0.
     """
 
     x: Array
     intercept: float
     levels: Array
     outputs: Array
-    expansion: Array
 
 
 class NewtonSystem:
@@ -220,18 +217,11 @@ class NewtonSystem:
         k = len(prices)
         x, b, lam = found[:k], float(found[k]), found[k + 1 :]
         left = g - self._HT @ x - at.column_sums * b
-        inside = self._inside(left)  # S_d dv = L inside
-        pairs = zip(self._roots, self._columns, strict=True)
-        v = np.concatenate([preimage(root, inside[columns]) for root, columns in pairs])
-        return Change(x, b, lam, T @ x + self._times(inside), v)
+        return Change(x, b, lam, T @ x + self._within(left))
 
     def _within(self, vectors: Array) -> Array:
         """Return P times vectors (R,) or (R, k)."""
-        return self._times(self._inside(vectors))
-
-    def _inside(self, vectors: Array) -> Array:
-        """Return (I + L' H L)^-1 L' times vectors (R,) or (R, k)."""
-        return np.asarray(cho_solve(self._inner, self._left(vectors), check_finite=False))
+        return self._times(cho_solve(self._inner, self._left(vectors), check_finite=False))
 
     def _left(self, vectors: Array) -> Array:
         """Return L' times vectors (R,) or (R, k)."""
@@ -393,11 +383,6 @@ def root(core: Array) -> Array:
     """Return L with L L' = `core` (r, r), which is positive semidefinite up to rounding."""
     values, vectors = np.linalg.eigh(core)
     return vectors * np.sqrt(np.maximum(values, 0.0))
-
-
-def preimage(root: Array, values: Array) -> Array:
-    """Return v with L'v = `values` (r,) for L of orthogonal columns, as `root` returns it."""
-    return root @ (values / np.maximum((root**2).sum(axis=0), np.finfo(float).tiny))
 
 
 def coefficients(core: Array, outputs: Array) -> Array:

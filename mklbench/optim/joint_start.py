@@ -10,8 +10,8 @@ coefficients. Alpha_i = C_i hinge_w'(rho_i) are the dual variables of the smooth
 optimum v = B' Y alpha. A step is that of `mklbench.optim.joint` with Theta = C / w within
 the window and 0 outside, for which few rows are needed, and as long as makes the sum least.
 
-The window is narrowed with the steps. How many iterations that takes does not grow with n: however
-narrow it is, many samples make a smooth sum. Where the smoothing costs less than the gap asked for
+The window is narrowed with the steps. The more samples there are, the smoother is the sum, however
+narrow the window. Where the smoothing costs less than the gap asked for
 the points are certified as they are. Where fewer samples than columns would be left in the window,
 Newton's method has no sample of the curvature any more, and the interior-point method goes on
 (`mklbench.optim.joint`), which from here takes a few long steps.
@@ -133,8 +133,8 @@ class SmoothedPath:
         few = rank * min(1.0, max(_FEW, _DEAR * rank / n))
         widest = _WIDEST * (self.engine.total("scale") / n or 1.0)
         self.width = self._first_width or widest
-        k, levels, z = max(1, len(self.x)), np.zeros(len(self._set.sums)), np.zeros(0)
-        n_short, outside, double = 0, 0.0, False
+        k, levels = max(1, len(self.x)), np.zeros(len(self._set.sums))
+        first, n_short, outside, double = None, 0, 0.0, False
         for _ in range(_MOST):
             at, double = carefully(self._smooth, double, self.factors, self._set.weights(self.x))
             point = iterate_of(self.factors, self._set, self.x, self.b, self.v, at)
@@ -143,7 +143,7 @@ class SmoothedPath:
             yield replace(point, x=self._every_x())
             upper = abs(point.upper)
             self._entered = max(_ENTERED, _OF_GAP * point.gap) * upper / at.n_pairs
-            if not len(z):
+            if first is None:
                 mu = (tol if self._first_width else _FIRST) * upper / k
                 z, first, of_first = mu / self.x, at, self.width
             try:
@@ -160,13 +160,13 @@ class SmoothedPath:
                 return
             falls, squares, total = self.engine.total("along", change.outputs, change.intercept)
             falls += slopes @ change.x + mu * (change.x / self.x).sum() - self.v @ change.outputs
-            _, cost, inside = self._ahead(0.0, self.width)
+            loss, cost, inside = self._ahead(0.0, self.width)
             narrowest = self.width * min(1.0, (_COST * tol * upper / cost) ** 0.5)
             narrower = max(narrowest, self.width / _SLIGHTLY)
             settled = falls < _SETTLED * upper and self._ahead(0.0, narrower)[2] < few
             if settled or falls < _NOTHING * tol * upper:
                 return
-            step, decrease = self._searched(change, mu)
+            step, decrease = self._searched(change, mu, loss)
             if step < _SHORT:
                 n_short, outside = n_short + 1, max(_MORE * outside, _OUTSIDE)
                 if n_short == _MOST_SHORT:
@@ -217,19 +217,22 @@ class SmoothedPath:
         return v
 
     @np.errstate(**UNFLAGGED)
-    def _searched(self, change: Change, mu: float) -> tuple[float, float]:
-        """Return the step that makes the sum least, about, and by how much it does."""
+    def _searched(self, change: Change, mu: float, loss: float) -> tuple[float, float]:
+        """Return the step that makes the sum least, about, and by how much it does.
 
-        def value(step: float) -> float:
-            x = self.x + step * change.x
-            v = self._coefficients(x, self._outputs + step * change.outputs)
+        `loss` is the smoothed one of no step.
+        """
+
+        def value(x: Array, v: Array, loss: float) -> float:
             penalty = self._set.penalty.value(self._set.weights(x), self.factors.forms(v))
-            return float(penalty + self._ahead(step, self.width)[0] - mu * np.log(x).sum())
+            return float(penalty + loss - mu * np.log(x).sum())
 
-        before = least = value(0.0)
+        before = least = value(self.x, self.v, loss)
         best, step = 0.0, min(1.0, _SHARE * longest(self.x, change.x))
         for _ in range(_TRIED):
-            found = value(step)
+            x = self.x + step * change.x
+            v = self._coefficients(x, self._outputs + step * change.outputs)
+            found = value(x, v, self._ahead(step, self.width)[0])
             if found < least:
                 best, least = step, found
             elif best:

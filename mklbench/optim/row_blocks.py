@@ -272,21 +272,23 @@ class Rows:
         """Return the equations of the loss that is quadratic where |rho| < `width` / 2."""
         self._double, box = double, self._terms.box
         self._alpha = box * np.clip(self._rho / width + 0.5, 0.0, 1.0)
-        theta = box / width * ((self._alpha > 0.0) & (self._alpha < box))
+        self._theta = box / width * ((self._alpha > 0.0) & (self._alpha < box))
         expansion = self._projected(self.dual_coef())
-        return self._added(theta, np.zeros(theta.shape[1]), expansion, 0.0)
+        return self._added(self._theta, np.zeros(len(box)), expansion, 0.0)
 
     def along(self, x: Array, db: float) -> Array:
-        """Look along B x + db; return -1 times the slope of the smoothed loss, and of the hinges
-        in its quadratic part the sum of squared changes and of 1, weighted with C (3,)."""
-        box = self._terms.box
+        """Look along B x + db.
+
+        Return -1 times the slope of the smoothed loss, and of the hinges in its quadratic part the
+        sum of squared changes and of 1, weighted with Theta (3,).
+        """
         self._change = self._terms.signs * (self._products(x) + db)
-        inside = box * ((self._alpha > 0.0) & (self._alpha < box))
-        slope = float(np.vdot(self._alpha, self._change))
-        return np.array([slope, np.vdot(inside, self._change**2), inside.sum()])
+        squares = np.vdot(self._theta, self._change**2)
+        return np.array([np.vdot(self._alpha, self._change), squares, self._theta.sum()])
 
     def ahead(self, step: float, width: float) -> Array:
-        """Return of a step: the smoothed loss, what of the loss it costs, n_inside (3,)."""
+        """Return of a step the smoothed loss, what the smoothing costs, and the sums of C and of
+        C^2 over the hinges inside (4,)."""
         rho, box = self._rho - step * self._change, self._terms.box
         share = np.clip(rho / width + 0.5, 0.0, 1.0)
         loss = np.where(rho < 0.5 * width, 0.5 * width * share**2, rho).sum(axis=0) @ box
