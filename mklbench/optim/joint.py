@@ -73,6 +73,9 @@ Array = NDArray[np.float64]
 _SINGLE, _LARGEST_ERROR = 6e-8, 0.02
 # After a step no product is below this share of their mean: multipliers are raised to there.
 _LEAST = 0.1
+# Once the gap is below the second, complementarity is at least the first times what the gap asks
+# for: far ahead of the gap, the rounding of the steps is larger than what is left to gain.
+_BEHIND, _NEAR = 0.1, 0.1
 # Of its trace, what makes a matrix positive definite that is so but for rounding.
 _ROUNDING = 1e-14
 
@@ -282,7 +285,7 @@ class CentralPath:
                 return
             yield iterate
             try:
-                self._step(at)
+                self._step(at, iterate)
             except LinAlgError:
                 return
 
@@ -291,7 +294,7 @@ class CentralPath:
         return self.engine.total("linearise", outputs, self.b, double)
 
     @np.errstate(**UNFLAGGED)
-    def _step(self, at: Linearised) -> None:
+    def _step(self, at: Linearised, iterate: Iterate) -> None:
         """Go a step."""
         system = NewtonSystem(self.factors, at, self.weight_set, self.x, self.z, self.v)
         n_pairs = at.n_pairs + len(self.x)
@@ -315,6 +318,9 @@ class CentralPath:
         slope, second = along + np.array([self.z @ first.x + self.x @ dz, first.x @ dz])
         ahead = (complementarity + step * slope + step**2 * second) / n_pairs
         target = (max(ahead, 0.0) / mu) ** 3 * mu
+        if iterate.gap < _NEAR:
+            apart = iterate.upper - iterate.lower
+            target = max(target, min(mu, _BEHIND * apart / n_pairs))
         # The corrector.
         change, dz, _, step = direction(self.engine.total("aim", target), target - first.x * dz)
         least = _LEAST * ((1.0 - step) * mu + step * target)
