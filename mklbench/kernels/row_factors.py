@@ -572,14 +572,12 @@ def interpolation(places: Array, angles: Array) -> Array:
     """
     weights = np.sin(angles)
     weights[1::2] *= -1.0
-    distances = places[:, None] - np.cos(angles)
-    row, column = np.nonzero(distances == 0.0)
-    distances[row] = 1.0
-    basis = weights / distances
-    basis /= basis.sum(axis=1, keepdims=True)
-    basis[row] = 0.0
-    basis[row, column] = 1.0
-    return basis
+    with np.errstate(divide="ignore"):
+        basis = weights / (places[:, None] - np.cos(angles))
+    sums = basis.sum(axis=1, keepdims=True)
+    on_nodes = np.flatnonzero(np.isinf(sums))
+    basis[on_nodes], sums[on_nodes] = np.isinf(basis[on_nodes]), 1.0
+    return np.asarray(basis / sums)
 
 
 def n_nodes(width: float, functions: Sequence[KernelFunction]) -> float:

@@ -36,8 +36,11 @@ from mklbench.solution import Solution
 Array = NDArray[np.float64]
 
 # The shares of the traces that factors leave out: the first in units of the gap asked for, so that
-# they mostly do, and what comes next where they are too coarse.
-_DROPPED, _FINER = 1e-3, (1e-8, 1e-11, 1e-14)
+# they mostly do, and what comes next where they are too coarse. Where C is large, and are samples
+# many, alpha has much of what is left out: its part of the gap grows with the sum of C times the
+# root of the share (products of features, C = 100, from 1e5 to 1e6 samples), and stays small where
+# that is below so much of the gap asked for.
+_DROPPED, _OF_SUM, _FINER = 1e-3, 5e6, (1e-9, 1e-11, 1e-14)
 # Too coarse for a kernel are those that leave out more of its form than this times the gap asked
 # for, in units of the largest form. The next ones leave out less than this share of that. After so
 # many rounds they are the finest of all kernels.
@@ -92,7 +95,7 @@ def bytes_needed(n: int, rank: int, n_terms: int = 1) -> float:
 
 
 def first_rank(factors: RowFactors, tol: float) -> int:
-    """Return how many columns the first factors of a search have.
+    """Return how many columns the first factors of a search have, where the sum of C is not large.
 
     Parameters
     ----------
@@ -104,8 +107,10 @@ def first_rank(factors: RowFactors, tol: float) -> int:
     return factors.reduced(_dropped(tol)[0]).rank
 
 
-def _dropped(tol: float) -> tuple[float, ...]:
-    return max(_DROPPED * tol, _FINER[0]), *_FINER
+def _dropped(tol: float, total: float = 1.0) -> tuple[float, ...]:
+    """Return the shares, for C whose sum is `total`."""
+    first = min(_DROPPED * tol, (_OF_SUM * tol / total) ** 2)
+    return max(first, _FINER[0]), *_FINER
 
 
 @dataclass(frozen=True)
@@ -192,7 +197,7 @@ def solve(
     """
     history, terms = iterations.begin(), terms_of(loss)
     best: CertifiedPoint | None = None
-    dropped = _dropped(tol)
+    dropped = _dropped(tol, float(terms.box.sum()))
     levels, anew, attempt, over = np.zeros(len(factors.parts), dtype=int), False, 0, False
     while not over:
         coarse = factors.reduced([dropped[level] for level in levels])

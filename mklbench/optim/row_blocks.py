@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -187,8 +187,8 @@ class SplitRows:
         return np.asarray(sum(part @ x[columns] for part, columns in pairs))
 
     def projected(self, a: Array) -> Array:
-        """Return B'a (R,) for a vector (n,)."""
-        found = np.empty(self.rank, self._parts[0].dtype)
+        """Return B'a (R,) for a vector (n,), in the precision of B."""
+        found, a = np.empty(self.rank), a.astype(self._parts[0].dtype)
         for part, columns in zip(self._parts, self._columns, strict=True):
             found[columns] = part.T @ a
         return found
@@ -256,6 +256,8 @@ class Rows:
         self._terms = terms
         self._dtype, self._kept = dtype, kept
         self._blocks: dict[int, SplitRows] = {}
+        # Of one piece, so that it goes back to the system when finer rows take its place.
+        self._memory = np.empty((factors.n_samples, factors.rank), dtype)
         self._double = False
 
     def take(self, x: Array, b: float) -> None:
@@ -273,8 +275,8 @@ class Rows:
         self._double, box = double, self._terms.box
         self._alpha = box * np.clip(self._rho / width + 0.5, 0.0, 1.0)
         self._theta = box / width * ((self._alpha > 0.0) & (self._alpha < box))
-        expansion = self._projected(self.dual_coef())
-        return self._added(self._theta, np.zeros(len(box)), expansion, 0.0)
+        found = self._added(self.dual_coef())
+        return replace(found, projected=0.0 * found.projected, labelled=0.0)
 
     def along(self, x: Array, db: float) -> Array:
         """Look along B x + db.
@@ -332,29 +334,32 @@ class Rows:
         self._aim_upper: Array | float = 0.0
         weighted = self._terms.dual_coef(self._theta * self._rho)
         pairs = float(np.vdot(self._lower, self._alpha) + np.vdot(self._upper, self._slack))
-        return self._added(self._theta, weighted, expansion, pairs)
+        return replace(self._added(weighted), expansion=expansion, complementarity=pairs)
 
-    def _added(
-        self, thetas: Array, weighted: Array, expansion: Array, complementarity: float
-    ) -> Linearised:
-        theta, total = thetas.sum(axis=0), list[Any]()
-        roots = np.sqrt(theta)
+    def _added(self, a: Array) -> Linearised:
+        """Return the equations for Y Theta rho = a, as if alpha were it, without complementarity.
+
+        Each row is looked at once.
+        """
+        theta, total = self._theta.sum(axis=0), list[Any]()
+        roots, (columns, projected) = np.sqrt(theta), np.zeros((2, self._factors.rank))
         for rows, block in self._each():
+            wide = block.astype(np.float64) if self._double else block
             chosen = roots[rows] > 0.0
-            some = block.of(chosen)
-            wide = some.astype(np.float64) if self._double else some
-            products = wide.products(roots[rows][chosen])
+            products = wide.of(chosen).products(roots[rows][chosen])
             total = [a + b for a, b in zip(total, products, strict=True)] if total else products
+            columns += wide.projected(theta[rows])
+            projected += wide.projected(a[rows])
         return Linearised(
             block.assembled(total),
-            self._projected(theta),
-            self._projected(weighted),
-            expansion,
+            columns,
+            projected,
+            projected,
             float(theta.sum()),
-            float(weighted.sum()),
+            float(a.sum()),
             self._terms.loss(self._rho),
             float(np.vdot(self._terms.targets, self._alpha)),
-            complementarity,
+            0.0,
             float(self.dual_coef().sum()),
             2 * self._alpha.size,
         )
@@ -416,6 +421,9 @@ class Rows:
         if rows.start in self._blocks:
             return self._blocks[rows.start]
         made = self._factors.rows(rows.start, rows.stop, self._dtype)
+        if self._kept and not self._sparse.any():
+            self._memory[rows] = made
+            made = self._memory[rows]
         block = SplitRows(made, self._sparse)
         return self._blocks.setdefault(rows.start, block) if self._kept else block
 
@@ -444,9 +452,8 @@ class Rows:
     def _projected(self, a: Array) -> Array:
         """Return B'a in the precision of B, added up in doubles."""
         dtype = np.float64 if self._double else self._dtype
-        narrow = a.astype(dtype)
-        parts = (block.astype(dtype).projected(narrow[rows]) for rows, block in self._each())
-        return np.asarray(sum(part.astype(np.float64) for part in parts))
+        parts = (block.astype(dtype).projected(a[rows]) for rows, block in self._each())
+        return np.asarray(sum(parts))
 
 
 def _pieces(factors: RowFactors) -> list[slice]:
