@@ -48,10 +48,8 @@ Array = NDArray[np.float64]
 _WIDEST = 4.0
 # A window is at most so much narrower than the one before, and wider, and no narrower than so many
 # of the changes of the function that are ahead. It keeps this share of the hinges of the one before
-# and so many a column, up to 1 where iterations on all samples are hardly dearer: their number is
-# less than this times that of columns.
+# and as many as there are columns; the last is the ratio of the widths that are tried.
 _NARROWER, _WIDER, _CHANGES, _KEPT, _SLIGHTLY = 0.25, 2.0, 2.0, 0.1, 1.3
-_FEW, _DEAR = 0.5, 10.0
 # The share of the gap asked for that the smoothing may cost.
 _COST = 0.25
 # The start is over where the sum falls along a step by less than this share and the window cannot
@@ -129,9 +127,8 @@ class SmoothedPath:
         tol : float
             The relative gap asked for.
         """
-        rank, n = self.factors.rank, self.factors.n_samples
-        few = rank * min(1.0, max(_FEW, _DEAR * rank / n))
-        widest = _WIDEST * (self.engine.total("scale") / n or 1.0)
+        few = self.factors.rank
+        widest = _WIDEST * (self.engine.total("scale") / self.factors.n_samples or 1.0)
         self.width = self._first_width or widest
         k, levels = max(1, len(self.x)), np.zeros(len(self._set.sums))
         first, n_short, outside, double = None, 0, 0.0, False
@@ -160,10 +157,10 @@ class SmoothedPath:
                 return
             falls, squares, total = self.engine.total("along", change.outputs, change.intercept)
             falls += slopes @ change.x + mu * (change.x / self.x).sum() - self.v @ change.outputs
-            loss, cost, inside = self._ahead(0.0, self.width)
+            loss, cost, inside = self.engine.total("ahead", 0.0, self.width)
             narrowest = self.width * min(1.0, (_COST * tol * upper / cost) ** 0.5)
             narrower = max(narrowest, self.width / _SLIGHTLY)
-            settled = falls < _SETTLED * upper and self._ahead(0.0, narrower)[2] < few
+            settled = falls < _SETTLED * upper and self._inside(0.0, narrower) < few
             if settled or falls < _NOTHING * tol * upper:
                 return
             step, decrease = self._searched(change, mu, loss)
@@ -175,7 +172,7 @@ class SmoothedPath:
                 outside /= _MORE
             ahead = _CHANGES * (squares / total) ** 0.5
             width = min(_WIDER * self.width, max(_NARROWER * self.width, ahead, narrowest))
-            while width < widest and self._ahead(step, width)[2] < max(few, _KEPT * inside):
+            while width < widest and self._inside(step, width) < max(few, _KEPT * inside):
                 width *= _SLIGHTLY
             self.width = min(width, widest)
             dz = (mu - z * change.x) / self.x - z
@@ -203,10 +200,9 @@ class SmoothedPath:
     def _smooth(self, double: bool) -> Linearised:
         return self.engine.total("smooth", self.width, double)
 
-    def _ahead(self, step: float, width: float) -> tuple[float, float, float]:
-        """Return the smoothed loss, what it costs, and as good as how many hinges are inside."""
-        loss, cost, once, twice = self.engine.total("ahead", step, width)
-        return loss, cost, once**2 / (twice or 1.0)
+    def _inside(self, step: float, width: float) -> float:
+        """Return how many hinges are in a window after a step."""
+        return float(self.engine.total("ahead", step, width)[2])
 
     def _coefficients(self, x: Array, outputs: Array) -> Array:
         """Return S_d^-1 o."""
@@ -232,7 +228,7 @@ class SmoothedPath:
         for _ in range(_TRIED):
             x = self.x + step * change.x
             v = self._coefficients(x, self._outputs + step * change.outputs)
-            found = value(x, v, self._ahead(step, self.width)[0])
+            found = value(x, v, self.engine.total("ahead", step, self.width)[0])
             if found < least:
                 best, least = step, found
             elif best:
