@@ -53,9 +53,9 @@ _NARROWER, _WIDER, _CHANGES, _KEPT, _SLIGHTLY = 0.25, 2.0, 2.0, 0.1, 1.3
 # The share of the gap asked for that the smoothing may cost.
 _COST = 0.25
 # The start is over where the sum falls along a step by less than this share and the window cannot
-# be made narrower, or by less than the second in units of the gap, or after so many steps, or so
-# many short ones.
-_SETTLED, _NOTHING, _MOST, _MOST_SHORT = 1.5e-2, 1e-4, 30, 6
+# be made narrower, or by no more than rounding, or after so many steps, or so many short ones. What
+# v lacks of t, which the gap has as well, needs steps along which the sum hardly falls.
+_SETTLED, _ROUNDING, _MOST, _MOST_SHORT = 1.5e-2, 1e-12, 30, 6
 # mu, in units of the sum: at first, at most in units of the last decrease, and at least in units of
 # the gap asked for.
 _FIRST, _OF_DECREASE, _LEAST = 0.1, 0.3, 0.05
@@ -161,7 +161,7 @@ class SmoothedPath:
             narrowest = self.width * min(1.0, (_COST * tol * upper / cost) ** 0.5)
             narrower = max(narrowest, self.width / _SLIGHTLY)
             settled = falls < _SETTLED * upper and self._inside(0.0, narrower) < few
-            if settled or falls < _NOTHING * tol * upper:
+            if settled or falls < _ROUNDING * upper:
                 return
             step, decrease = self._searched(change, mu, loss)
             if step < _SHORT:
