@@ -73,8 +73,8 @@ Array = NDArray[np.float64]
 _SINGLE, _LARGEST_ERROR = 6e-8, 0.02
 # After a step no product is below this share of their mean: multipliers are raised to there.
 _LEAST = 0.1
-# Once the gap is below the second, complementarity is at least the first times what the gap asks
-# for: far ahead of the gap, the rounding of the steps is larger than what is left to gain.
+# Once the gap is below the second number, complementarity aims at no less than the first times the
+# gap. Where it runs far ahead, rounding is larger than what is left of it, and the path diverges.
 _BEHIND, _NEAR = 0.1, 0.1
 # Of its trace, what makes a matrix positive definite that is so but for rounding.
 _ROUNDING = 1e-14

@@ -256,7 +256,7 @@ class Rows:
         self._terms = terms
         self._dtype, self._kept = dtype, kept
         self._blocks: dict[int, SplitRows] = {}
-        # Of one piece, so that it goes back to the system when finer rows take its place.
+        # In one piece memory goes back to the system when finer rows take their place.
         self._memory = np.empty((factors.n_samples, factors.rank), dtype)
         self._double = False
 
@@ -335,9 +335,9 @@ class Rows:
         return replace(self._added(weighted), expansion=expansion, complementarity=pairs)
 
     def _added(self, a: Array) -> Linearised:
-        """Return the equations for Y Theta rho = a, as if alpha were it, without complementarity.
+        """Return the equations with B'a for `projected` and `expansion`, of one look at each row.
 
-        Each row is looked at once.
+        Complementarity is not in them.
         """
         theta, total = self._theta.sum(axis=0), list[Any]()
         roots, (columns, projected) = np.sqrt(theta), np.zeros((2, self._factors.rank))
@@ -345,7 +345,7 @@ class Rows:
             wide = block.astype(np.float64) if self._double else block
             chosen = roots[rows] > 0.0
             products = wide.of(chosen).products(roots[rows][chosen])
-            total = [a + b for a, b in zip(total, products, strict=True)] if total else products
+            total = [x + y for x, y in zip(total, products, strict=True)] if total else products
             columns += wide.projected(theta[rows])
             projected += wide.projected(a[rows])
         return Linearised(
