@@ -108,9 +108,9 @@ def first_rank(factors: RowFactors, tol: float) -> int:
 
 
 def _dropped(tol: float, total: float = 1.0) -> tuple[float, ...]:
-    """Return the shares, for C whose sum is `total`."""
-    first = min(_DROPPED * tol, (_OF_SUM * tol / total) ** 2)
-    return max(first, _FINER[0]), *_FINER
+    """Return the shares, for C whose sum is `total`: each is less than the one before."""
+    first = max(min(_DROPPED * tol, (_OF_SUM * tol / total) ** 2), _FINER[0])
+    return first, *(share for share in _FINER if share < first)
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def solve(
     levels, anew, attempt, over = np.zeros(len(factors.parts), dtype=int), False, 0, False
     while not over:
         coarse = factors.reduced([dropped[level] for level in levels])
-        finest = bool((levels == len(_FINER)).all())
+        finest = bool((levels == len(dropped) - 1).all())
         double = tol < _SINGLE or coarse.largest_entry() > _LARGEST
         dtype = np.float64 if double else np.float32
         with threads(FactorProblem(coarse, factors, terms, dtype)) as engine:
@@ -240,7 +240,7 @@ def _finer(levels: NDArray[np.intp], attempt: int, lost: Array, tol: float) -> N
     `lost` (levels, parts) has what the factors at each level leave out. Of a part that lacks
     something those are passed over that leave out nearly as much.
     """
-    last = len(_FINER)
+    last = len(lost) - 1
     own = lost[levels, np.arange(len(levels))]
     lacking = (own > _LACKING * tol) & (levels < last)
     if attempt >= _ROUNDS:
