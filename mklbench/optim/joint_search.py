@@ -9,12 +9,13 @@ points are certified for the kernels themselves, on factors that leave out nothi
 
 Where that gap is wider than asked for though the gap on the factors is not, the factors are made
 finer of those kernels whose forms a'K_m a lose too much, and the search sets out again from the
-function and the weights that it has.
-Where that leads nowhere, it begins anew on the finest of all.
+function and the weights that it has, and where the interior-point method found them from its alpha
+too, at a mu that makes up the gap. Where that leads nowhere, it begins anew on the finest of all.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -40,16 +41,17 @@ Array = NDArray[np.float64]
 # more of alpha is in what is left out. On products of features, with C = 100 and 100,000 to a
 # million samples, its part of the gap was 7e-8 times the sum of C times the root of the share; it
 # is kept below a third of the gap asked for.
-_DROPPED, _OF_SUM, _FINER = 1e-3, 5e6, (1e-9, 1e-11, 1e-14)
+_DROPPED, _OF_SUM, _FINER = 1e-3, 2e6, (1e-9, 1e-11, 1e-14)
 # Too coarse for a kernel are those that leave out more of its form than this times the gap asked
-# for, in units of the largest form. The next ones leave out less than this share of that. After so
-# many rounds they are the finest of all kernels.
-_LACKING, _LESS, _ROUNDS = 0.3, 0.5, 4
+# for, in units of the largest form. After so many rounds they are the finest of all kernels.
+_LACKING, _ROUNDS = 0.3, 4
 # The gap on the factors that is aimed at, in units of the gap asked for.
 _AIM = 0.5
 # A first look is taken at this gap, in the same units: what factors leave out comes to bear late.
 # Too coarse are those that add more than the second to it.
 _EARLY, _TOO_COARSE = 1.0, 0.6
+# Points are looked at below this gap whatever is asked for: rounding may widen the next.
+_ALWAYS = 1e-8
 # Where the gap on factors is less than this share of the certified one, more iterations are vain.
 _LIMITED = 0.05
 # A gap asked for below this needs factors in double precision; so do entries beyond the other, of
@@ -140,7 +142,7 @@ class CertifiedPoint:
     least_margin : float
         The least y_i f(x_i).
     width : float
-        Of the window of the path there.
+        Of the window of the path there; 0 is that of the interior-point method.
     """
 
     x: Array
@@ -205,8 +207,9 @@ def solve(
         double = tol < _SINGLE or coarse.largest_entry() > _LARGEST
         dtype = np.float64 if double else np.float32
         with threads(FactorProblem(coarse, factors, terms, dtype)) as engine:
-            path = _set_out(coarse, engine, weight_set, None if anew else best)
-            found = _followed(path, factors, loss, tol, max_iter, history, finest)
+            path, points = _set_out(coarse, engine, weight_set, tol, None if anew else best)
+            limited = islice(points, max_iter)
+            found = _followed(path, limited, factors, loss, tol, history, finest)
             best = min(filter(None, (best, found)), key=lambda point: point.gap, default=None)
             over = found is None or best is None or best.gap <= tol or anew
         del path, engine  # Their rows make room for finer ones.
@@ -238,18 +241,15 @@ def _finer(levels: NDArray[np.intp], attempt: int, lost: Array, tol: float) -> N
     """Return how fine the factors of each part are to be next, as places in `_dropped`.
 
     `lost` (levels, parts) has what the factors at each level leave out. Of a part that lacks
-    something those are passed over that leave out nearly as much.
+    something the next are the first that do not.
     """
     last = len(lost) - 1
-    own = lost[levels, np.arange(len(levels))]
-    lacking = (own > _LACKING * tol) & (levels < last)
     if attempt >= _ROUNDS:
         return np.full_like(levels, last)
-    if not lacking.any():
-        return np.minimum(levels + 1, last)
-    less = lost < _LESS * own
-    less[last] = True
-    return np.where(lacking, less.argmax(axis=0), levels)
+    lacking = lost > _LACKING * tol
+    lacking[last] = False
+    wanted = np.maximum(levels, lacking.argmin(axis=0))
+    return wanted if (wanted > levels).any() else np.minimum(levels + 1, last)
 
 
 def _lost(factors: RowFactors, dropped: tuple[float, ...], found: CertifiedPoint) -> Array:
@@ -266,36 +266,43 @@ def _lost(factors: RowFactors, dropped: tuple[float, ...], found: CertifiedPoint
 
 
 def _set_out(
-    factors: RowFactors, engine: Engine, weight_set: WeightSet, at: CertifiedPoint | None
-) -> SmoothedPath:
-    """Return a path from a point, or from the function 0."""
-    if at is None:
-        x, v = weight_set.start, np.zeros(factors.rank)
-        return SmoothedPath(factors, engine, weight_set, x, v, 0.0)
-    x, v = at.x, factors.lowered(at.expansion)
-    return SmoothedPath(factors, engine, weight_set, x, v, at.intercept, at.width)
+    factors: RowFactors,
+    engine: Engine,
+    weight_set: WeightSet,
+    tol: float,
+    at: CertifiedPoint | None,
+) -> tuple[SmoothedPath, Iterator[Iterate]]:
+    """Return a path from a point, or from the function 0, and its points."""
+    x, v, b, width = weight_set.start, np.zeros(factors.rank), 0.0, 0.0
+    if at is not None:
+        x, v, b, width = at.x, factors.lowered(at.expansion), at.intercept, at.width
+    path = SmoothedPath(factors, engine, weight_set, x, v, b, width)
+    if at is None or width:
+        return path, path.points(tol)
+    mu = (at.bounds.upper - at.bounds.lower) / (2 * factors.n_samples)
+    return path, path.central(mu, at.dual_coef).iterates()
 
 
 def _followed(
     path: SmoothedPath,
+    points: Iterator[Iterate],
     factors: RowFactors,
     loss: Hinge | Tube,
     tol: float,
-    max_iter: int,
     history: iterations.History,
     finest: bool,
 ) -> CertifiedPoint | None:
     """Follow a path until its points are good enough, or finer factors are called for.
 
-    None is for a path that has no points.
+    None is for a path that has none.
     """
     best: CertifiedPoint | None = None
     state: Iterate | None = None
-    for state in islice(path.points(tol), max_iter):
+    for state in points:
         iterations.note(
             history, state.weights, objective=state.upper, gap=max(state.gap, 0.0), n_svm_calls=0
         )
-        if state.gap > (_EARLY if best is None else _AIM) * tol:
+        if state.gap > (_EARLY if best is None else _AIM) * max(tol, _ALWAYS):
             continue
         found = _certified(path, state, factors, loss, tol)
         if best is None or found.gap < best.gap:

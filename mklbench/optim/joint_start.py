@@ -84,10 +84,8 @@ class SmoothedPath:
     weight_set : WeightSet
         Where the weights may be.
     width : float
-        That of the window.
+        That of the window; 0 before the first, and once the interior-point method has set out.
     """
-
-    width: float
 
     def __init__(
         self,
@@ -97,13 +95,13 @@ class SmoothedPath:
         x: Array,
         expansion: Array,
         intercept: float,
-        width: float | None = None,
+        width: float = 0.0,
     ) -> None:
         self.factors, self.engine, self.weight_set = factors, engine, weight_set
         self._all_x, self._moves = x, bool((weight_set.signs > 0).all())
         self._set = weight_set if self._moves else Given(weight_set.weights(x))
         self.x = x if self._moves else self._set.start
-        self.v, self.b, self._first_width = expansion, intercept, width
+        self.v, self.b, self.width = expansion, intercept, width
         self._outputs = factors.expanded(weight_set.weights(x), expansion)
         self._entered = 0.0
         engine.each("take", self._outputs, intercept)
@@ -117,7 +115,7 @@ class SmoothedPath:
             The relative gap asked for.
         """
         yield from self.iterates(tol)
-        yield from self._central().iterates()
+        yield from self.central(self._entered).iterates()
 
     def iterates(self, tol: float) -> Iterator[Iterate]:
         """Yield the points of the start.
@@ -129,7 +127,8 @@ class SmoothedPath:
         """
         few = self.factors.rank
         widest = _WIDEST * (self.engine.total("scale") / self.factors.n_samples or 1.0)
-        self.width = self._first_width or widest
+        resumed = self.width > 0.0
+        of_first = self.width = self.width or widest
         k, levels = max(1, len(self.x)), np.zeros(len(self._set.sums))
         first, n_short, outside, double = None, 0, 0.0, False
         for _ in range(_MOST):
@@ -141,8 +140,8 @@ class SmoothedPath:
             upper = abs(point.upper)
             self._entered = max(_ENTERED, _OF_GAP * point.gap) * upper / at.n_pairs
             if first is None:
-                mu = (tol if self._first_width else _FIRST) * upper / k
-                z, first, of_first = mu / self.x, at, self.width
+                mu = (tol if resumed else _FIRST) * upper / k
+                z, first = mu / self.x, at
             try:
                 if outside:
                     share = outside * of_first / self.width
@@ -182,13 +181,22 @@ class SmoothedPath:
             mu = max(min(mu, _OF_DECREASE * decrease / k), _LEAST * tol * upper / k)
             z = np.maximum(z, 0.1 * mu / self.x)
 
-    def _central(self) -> CentralPath:
+    def central(self, mu: float, dual_coef: Array | None = None) -> CentralPath:
         """Return the path of the interior-point method from here.
 
-        Alpha is that of the smoothed loss, and of the central path near its bounds.
+        Alpha is that of the smoothed loss or of `dual_coef`, and of the central path near its
+        bounds.
+
+        Parameters
+        ----------
+        mu : float
+            Of the central path.
+        dual_coef : ndarray of shape (n,), optional
+            a, of a path that goes on with other factors.
         """
-        x, mu = self._every_x(), self._entered
-        self.engine.each("enter", self.width, mu)
+        x = self._every_x()
+        self.engine.each("enter", mu, self.width, dual_coef)
+        self.width = 0.0
         prices, levels = prices_of(self.factors, self.weight_set, x, self.v, mu)
         return CentralPath(
             self.factors, self.engine, self.weight_set, self.v, x, prices, self.b, levels

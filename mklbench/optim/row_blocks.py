@@ -300,16 +300,19 @@ class Rows:
         """Go a step along the change of the function."""
         self._rho = self._rho - step * self._change
 
-    def enter(self, width: float, mu: float) -> None:
-        """Take the alpha of the smoothed loss, but none that is nearer to a bound than on the
-        central path at mu, and multipliers that account for the loss."""
-        c, product, far = self._terms.box, mu * self._terms.shares, np.abs(self._rho)
+    def enter(self, mu: float, width: float, a: Array | None) -> None:
+        """Take the alpha of the smoothed loss, or of the coefficients a of all samples, but none
+        that is nearer to a bound than on the central path at mu, and multipliers that account for
+        the loss."""
+        (signs, _, c, shares), rho = self._terms, self._rho
+        product, far = mu * shares, np.abs(rho)
         least = 2.0 * product * c / (far * c + 2.0 * product + np.hypot(far * c, 2.0 * product))
-        near = np.maximum(c * np.maximum(0.5 - far / width, 0.0), least)
-        wrong, multiplier = self._rho > 0.0, product / (c - near)
+        share = 0.5 + rho / width if a is None else signs * a[self._own] / c
         # Both are kept: near C the difference of C and alpha has no digits left.
-        self._alpha, self._slack = np.where(wrong, (c - near, near), (near, c - near))
-        self._lower, self._upper = multiplier + np.where(wrong, (0.0 * far, far), (far, 0.0 * far))
+        self._alpha = np.clip(c * share, least, c - least)
+        self._slack = np.clip(c * (1.0 - share), least, c - least)
+        lower, upper = product / self._alpha, product / self._slack
+        self._lower, self._upper = np.maximum(lower, upper - rho), np.maximum(upper, lower + rho)
 
     def dual_coef(self) -> Array:
         """Return a of the samples, which is alpha o y of an SVM."""

@@ -35,7 +35,8 @@ from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint as joint_way
 from mklbench.optim import joint_search, row_blocks, row_engines
-from mklbench.optim.joint import CentralPath, Iterate
+from mklbench.optim.joint import CentralPath
+from mklbench.optim.joint_search import CertifiedPoint
 from mklbench.optim.joint_start import SmoothedPath
 from mklbench.optim.row_blocks import Linearised, terms_of
 from mklbench.optim.row_engines import FactorProblem
@@ -201,37 +202,30 @@ def test_blocks_do_not_matter(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("loss", ["hinge", "tube"])
-def test_finer_factors_go_on_from_the_function_of_coarser_ones(loss: str) -> None:
+def test_finer_factors_go_on_from_what_coarser_ones_have(loss: str) -> None:
     X, y = problem(400, 3, seed=13)
     bank = feature_gaussians(X)
-    exact = bank.row_factors()
-    terms = terms_of(Hinge(y, 100.0) if loss == "hinge" else Tube(X[:, 0] * y, 10.0, 0.1))
-    weight_set = one_sum(bank.n_kernels)
+    exact, weight_set = bank.row_factors(), one_sum(bank.n_kernels)
+    of_loss = Hinge(y, 100.0) if loss == "hinge" else Tube(X[:, 0] * y, 10.0, 0.1)
 
     def followed(
-        factors: RowFactors,
-        tol: float,
-        x: np.ndarray,
-        v: np.ndarray,
-        b: float,
-        width: float | None = None,
-    ) -> tuple[list[Iterate], float]:
-        with row_engines.threads(FactorProblem(factors, exact, terms, np.float64)) as engine:
-            path = SmoothedPath(factors, engine, weight_set, x, v, b, width)
-            points = []
-            for point in islice(path.points(tol), 100):
-                points.append(point)
-                if abs(point.gap) < tol:
-                    break
-        return points, path.width
+        factors: RowFactors, tol: float, at: CertifiedPoint | None = None
+    ) -> tuple[CertifiedPoint, int]:
+        made, history = FactorProblem(factors, exact, terms_of(of_loss), np.float64), []
+        with row_engines.threads(made) as engine:
+            path, points = joint_search._set_out(factors, engine, weight_set, tol, at)
+            limited = islice(points, 100)
+            found = joint_search._followed(path, limited, exact, of_loss, tol, history, True)
+        assert found is not None
+        return found, len(history)
 
     coarse, fine = exact.reduced(1e-5), exact.reduced(1e-9)
     assert fine.rank > coarse.rank
-    points, width = followed(coarse, 1e-3, weight_set.start, np.zeros(coarse.rank), 0.0)
-    found = points[-1]
-    near = found.x, fine.lowered(coarse.lifted(found.expansion)), found.intercept, width
-    anew = weight_set.start, np.zeros(fine.rank), 0.0
-    assert len(followed(fine, 1e-4, *near)[0]) < len(followed(fine, 1e-4, *anew)[0])
+    found, _ = followed(coarse, 1e-3)
+    assert found.width == 0.0  # of the interior-point method
+    resumed, n_resumed = followed(fine, 1e-4, found)
+    assert resumed.gap <= 1e-4
+    assert n_resumed < 0.5 * followed(fine, 1e-4)[1]
 
 
 def shares_asked_for(monkeypatch: pytest.MonkeyPatch) -> list[list[float]]:
@@ -255,6 +249,7 @@ def test_factors_are_made_finer_of_the_kernels_that_lack(monkeypatch: pytest.Mon
     X[:, 0] = X[:, 0] > 0
     bank = feature_gaussians(X)
     monkeypatch.setattr(joint_search, "_DROPPED", 1e-2 / TOL)
+    monkeypatch.setattr(joint_search, "_OF_SUM", np.inf)
     monkeypatch.setattr(joint_search, "_FINER", (1e-11,))
     asked = shares_asked_for(monkeypatch)
     found = joint(bank, y, 10.0)
@@ -274,15 +269,15 @@ def test_in_the_end_factors_are_the_finest_of_all_kernels(monkeypatch: pytest.Mo
     asked = shares_asked_for(monkeypatch)
     set_out, begun = joint_search._set_out, []
 
-    def noted(factors: RowFactors, engine: Any, weight_set: Any, at: Any) -> SmoothedPath:
+    def noted(factors: RowFactors, engine: Any, weight_set: Any, tol: float, at: Any) -> Any:
         if at is None:
             begun.append(factors.rank)
-        return set_out(factors, engine, weight_set, at)
+        return set_out(factors, engine, weight_set, tol, at)
 
     monkeypatch.setattr(joint_search, "_set_out", noted)
     found = joint(feature_gaussians(X), y, 10.0, tol=1e-15)
     assert not found.converged
-    assert found.gap < 1e-6
+    assert found.gap < 1e-11
     assert asked[-1] == [joint_search._FINER[-1]] * 3
     assert len(begun) == 2  # at the start, and anew on the finest
     assert begun[0] < begun[1]
@@ -485,7 +480,9 @@ def test_a_search_without_time_ends_and_says_so() -> None:
     assert found.gap > TOL
 
 
-def test_finer_factors_that_leave_out_as_much_are_passed_over() -> None:
-    lost = np.array([[1.0, 1.0, 1e-5], [0.9, 0.1, 1e-6], [1e-3, 0.0, 0.0], [0.0, 0.0, 0.0]])
+def test_finer_factors_that_lack_something_too_are_passed_over() -> None:
+    lost = np.array([[1.0, 1.0, 1e-5], [0.9, 1e-4, 1e-6], [1e-4, 0.0, 0.0], [1e-3, 0.0, 0.0]])
     levels = joint_search._finer(np.zeros(3, dtype=int), 1, lost, 1e-3)
     assert levels.tolist() == [2, 1, 0]
+    # Where none lacks anything, or what lacks is the finest, all are made finer.
+    assert joint_search._finer(levels, 1, lost, 1e-3).tolist() == [3, 2, 1]

@@ -46,11 +46,15 @@ def test_alpha_are_the_slopes_of_the_smoothed_loss(loss: str) -> None:
 
 
 @pytest.mark.parametrize("mu", [1e-6, 1.0])
-def test_multipliers_account_for_the_loss_where_the_next_method_enters(mu: float) -> None:
+@pytest.mark.parametrize("resumed", [False, True])
+def test_multipliers_account_for_the_loss_where_the_next_method_enters(
+    mu: float, resumed: bool
+) -> None:
     made = problem("tube")
     block = made.block(slice(0, N), 0.0)
     block.take(np.full(made.factors.rank, 0.2), 0.1)
-    block.enter(WIDTH, mu)
+    a = np.linspace(-1.0, 1.0, N) * made.terms.box
+    block.enter(mu, WIDTH, a if resumed else None)
     at = block.linearise(np.full(made.factors.rank, 0.2), 0.1, True)
     assert at.complementarity >= mu * at.n_pairs * (1.0 - 1e-12)
     least = at.projected - made.factors.rows(0, N).T @ made.terms.dual_coef(

@@ -31,7 +31,7 @@ def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
         ("along", (dx, 1e-3)),
         ("ahead", (0.5, 0.5)),
         ("go", (0.5,)),
-        ("enter", (0.5, 0.1)),
+        ("enter", (0.1, 0.5, None)),
         ("linearise", (x, 0.1, False)),
         ("correct", (dx, 1e-3)),
         ("aim", (0.1,)),
