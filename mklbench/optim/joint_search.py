@@ -207,12 +207,11 @@ def solve(
         double = tol < _SINGLE or coarse.largest_entry() > _LARGEST
         dtype = np.float64 if double else np.float32
         with threads(FactorProblem(coarse, factors, terms, dtype)) as engine:
-            path, points = _set_out(coarse, engine, weight_set, tol, None if anew else best)
-            limited = islice(points, max_iter)
-            found = _followed(path, limited, factors, loss, tol, history, finest)
+            way = _set_out(coarse, engine, weight_set, tol, None if anew else best)
+            found = _followed(*way, factors, loss, tol, max_iter, history, finest)
             best = min(filter(None, (best, found)), key=lambda point: point.gap, default=None)
             over = found is None or best is None or best.gap <= tol or anew
-        del path, engine  # Their rows make room for finer ones.
+        del way, engine  # Their rows make room for finer ones.
         attempt, anew = attempt + 1, finest
         if found is not None and not over:
             levels = _finer(levels, attempt, _lost(factors, dropped, found), tol)
@@ -289,6 +288,7 @@ def _followed(
     factors: RowFactors,
     loss: Hinge | Tube,
     tol: float,
+    max_iter: int,
     history: iterations.History,
     finest: bool,
 ) -> CertifiedPoint | None:
@@ -298,7 +298,7 @@ def _followed(
     """
     best: CertifiedPoint | None = None
     state: Iterate | None = None
-    for state in points:
+    for state in islice(points, max_iter):
         iterations.note(
             history, state.weights, objective=state.upper, gap=max(state.gap, 0.0), n_svm_calls=0
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from itertools import islice
+import weakref
 from typing import Any
 
 import conic_twins
@@ -213,9 +213,8 @@ def test_finer_factors_go_on_from_what_coarser_ones_have(loss: str) -> None:
     ) -> tuple[CertifiedPoint, int]:
         made, history = FactorProblem(factors, exact, terms_of(of_loss), np.float64), []
         with row_engines.threads(made) as engine:
-            path, points = joint_search._set_out(factors, engine, weight_set, tol, at)
-            limited = islice(points, 100)
-            found = joint_search._followed(path, limited, exact, of_loss, tol, history, True)
+            way = joint_search._set_out(factors, engine, weight_set, tol, at)
+            found = joint_search._followed(*way, exact, of_loss, tol, 100, history, True)
         assert found is not None
         return found, len(history)
 
@@ -259,6 +258,27 @@ def test_factors_are_made_finer_of_the_kernels_that_lack(monkeypatch: pytest.Mon
     assert 1e-11 in asked[1]
     exact = mkl.solve(bank, y, 10.0, tol=TOL, method="libsvm")
     assert found.objective == pytest.approx(exact.objective, rel=2.0 * TOL)
+
+
+def test_rows_of_coarser_factors_are_gone_before_finer_ones_are_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(joint_search, "_DROPPED", 1e-2 / TOL)
+    monkeypatch.setattr(joint_search, "_OF_SUM", np.inf)
+    alive: list[list[bool]] = []
+    rows: list[weakref.ref[row_blocks.Rows]] = []
+
+    class Watched(row_engines.Engine):
+        def __init__(self, *arguments: Any) -> None:
+            alive.append([row() is not None for row in rows])
+            super().__init__(*arguments)
+            rows.extend(map(weakref.ref, self._blocks))
+
+    monkeypatch.setattr(row_engines, "Engine", Watched)
+    X, y = problem(400, 4, seed=20)
+    joint(feature_gaussians(X), y, 10.0)
+    assert len(alive) > 1
+    assert not any(map(any, alive))
 
 
 @pytest.mark.slow
