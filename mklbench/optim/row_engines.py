@@ -26,9 +26,8 @@ from mklbench.optim.row_blocks import UNFLAGGED, Rows, Terms
 
 # Rows of a block: enough that what comes back is little beside it, few enough for many blocks.
 _BLOCK = 16 * ROWS
-# Bytes that the rows of B may take to be kept, with what matrices (R, R) take beside them, about;
-# those of later blocks are made anew.
-KEPT, _MATRICES = 1.6e9, 32
+# Bytes that the rows of B may take to be kept; those of later blocks are made anew.
+KEPT = 1.6e9
 # Of all alpha, the share that does not limit a step at most, and what its bounds add up to at most:
 # what these alpha lack of t = B'Y alpha is of that size, whatever n is.
 _CLIPPED, _OF_BOUNDS = 1e-4, 1e3
@@ -86,7 +85,7 @@ class FactorProblem:
         """Return the block with these rows, of whose alpha a share does not limit a step."""
         X, sparse = self.factors.X[rows], self.factors.sparse
         width = int((~sparse).sum()) * np.dtype(self.dtype).itemsize
-        kept = rows.stop * width + _MATRICES * self.factors.rank**2 <= KEPT
+        kept = rows.stop * width <= KEPT
         parts = self.factors.on(X), self.exact.on(X)
         return Rows(*parts, self.terms.of(rows), self.dtype, kept, sparse, rows, clipped)
 
