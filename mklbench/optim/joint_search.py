@@ -8,9 +8,9 @@ points are certified for the kernels themselves, on factors that leave out nothi
 - the dual at alpha, balanced to y'alpha = 0, bounds it from below.
 
 Where that gap is wider than asked for though the gap on the factors is not, the factors are made
-finer of those kernels whose forms a'K_m a lose too much, and the search sets out again from the
-function and the weights that it has, and where the interior-point method found them from its alpha
-too, at a mu that makes up the gap. Where that leads nowhere, it begins anew on the finest of all.
+finer of those kernels whose forms a'K_m a lose too much, and the search goes on: the start from the
+function and the weights that it has, the interior-point method from alpha too, at a mu that makes
+up the gap. Where that leads nowhere, it begins anew on the finest of all.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Array = NDArray[np.float64]
 # they mostly do, and what comes next where they are too coarse. With many samples and a large C
 # more of alpha is in what is left out. On products of features, with C = 100 and 100,000 to a
 # million samples, its part of the gap was 7e-8 times the sum of C times the root of the share; it
-# is kept below a third of the gap asked for.
+# is kept below a seventh of the gap asked for.
 _DROPPED, _OF_SUM, _FINER = 1e-3, 2e6, (1e-9, 1e-11, 1e-14)
 # Too coarse for a kernel are those that leave out more of its form than this times the gap asked
 # for, in units of the largest form. After so many rounds they are the finest of all kernels.
