@@ -16,7 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from mklbench import MKL, validation
+from mklbench import MKL, iterations, validation
 from mklbench.algorithms import mkl, mkl_svr
 from mklbench.certify import Hinge, Tube
 from mklbench.errors import InputError
@@ -211,7 +211,8 @@ def test_finer_factors_go_on_from_what_coarser_ones_have(loss: str) -> None:
     def followed(
         factors: RowFactors, tol: float, at: CertifiedPoint | None = None
     ) -> tuple[CertifiedPoint, int]:
-        made, history = FactorProblem(factors, exact, terms_of(of_loss), np.float64), []
+        made = FactorProblem(factors, exact, terms_of(of_loss), np.float64)
+        history: iterations.History = []
         with row_engines.threads(made) as engine:
             way = joint_search._set_out(factors, engine, weight_set, tol, at)
             found = joint_search._followed(*way, exact, of_loss, tol, 100, history, True)
