@@ -56,6 +56,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -241,6 +242,7 @@ class NewtonSystem:
         return vectors - self._at.products @ self._within(vectors)
 
 
+@dataclass
 class CentralPath:
     """The way along the central path on some factors.
 
@@ -254,22 +256,18 @@ class CentralPath:
         The samples.
     weight_set : WeightSet
         Where the weights may be.
+    v, x, z, b, lam : ndarray or float
+        The variables that are not with the samples.
     """
 
-    def __init__(
-        self,
-        factors: RowFactors,
-        engine: Engine,
-        weight_set: WeightSet,
-        v: Array,
-        x: Array,
-        prices: Array,
-        intercept: float,
-        levels: Array,
-    ) -> None:
-        self.factors, self.engine, self.weight_set = factors, engine, weight_set
-        self.v, self.x, self.z = v, x, prices
-        self.b, self.lam = intercept, levels
+    factors: RowFactors
+    engine: Engine
+    weight_set: WeightSet
+    v: Array
+    x: Array
+    z: Array
+    b: float
+    lam: Array
 
     def iterates(self) -> Iterator[Iterate]:
         """Yield one point after the other, until no direction can be found.
@@ -279,7 +277,9 @@ class CentralPath:
         double = False
         while True:
             weights = self.weight_set.weights(self.x)
-            at, double = carefully(self._linearised, double, self.factors, weights)
+            outputs = self.factors.expanded(weights, self.v)
+            linearise = partial(self.engine.total, "linearise", outputs, self.b)
+            at, double = carefully(linearise, double, self.factors, weights)
             iterate = iterate_of(self.factors, self.weight_set, self.x, self.b, self.v, at)
             if not np.isfinite(iterate.gap):
                 return
@@ -288,10 +288,7 @@ class CentralPath:
                 self._step(at, iterate)
             except LinAlgError:
                 return
-
-    def _linearised(self, double: bool) -> Linearised:
-        outputs = self.factors.expanded(self.weight_set.weights(self.x), self.v)
-        return self.engine.total("linearise", outputs, self.b, double)
+            del at  # Its matrix makes room for the next.
 
     @np.errstate(**UNFLAGGED)
     def _step(self, at: Linearised, iterate: Iterate) -> None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ from mklbench.optim.joint import (
     longest,
     prices_of,
 )
-from mklbench.optim.row_blocks import UNFLAGGED, Linearised
+from mklbench.optim.row_blocks import UNFLAGGED
 from mklbench.optim.row_engines import Engine
 from mklbench.optim.weight_sets import Given, WeightSet
 
@@ -127,12 +128,13 @@ class SmoothedPath:
         """
         few = self.factors.rank
         widest = _WIDEST * (self.engine.total("scale") / self.factors.n_samples or 1.0)
-        resumed = self.width > 0.0
-        of_first = self.width = self.width or widest
+        resumed, self.width = self.width > 0.0, self.width or widest
+        of_first = self.width
         k, levels = max(1, len(self.x)), np.zeros(len(self._set.sums))
         first, n_short, outside, double = None, 0, 0.0, False
         for _ in range(_MOST):
-            at, double = carefully(self._smooth, double, self.factors, self._set.weights(self.x))
+            smooth = partial(self.engine.total, "smooth", self.width)
+            at, double = carefully(smooth, double, self.factors, self._set.weights(self.x))
             point = iterate_of(self.factors, self._set, self.x, self.b, self.v, at)
             if not np.isfinite(point.gap):
                 return
@@ -142,18 +144,19 @@ class SmoothedPath:
             if first is None:
                 mu = (tol if resumed else _FIRST) * upper / k
                 z, first = mu / self.x, at
+            slopes = self._set.slopes(self.x, 0.5 * self.factors.forms(self.v))
+            prices = slopes - levels @ self._set.sums + mu / self.x
+            if outside:
+                share = outside * of_first / self.width
+                at.products = at.products + share * first.products
+                at.column_sums = at.column_sums + share * first.column_sums
+                at.theta += share * first.theta
             try:
-                if outside:
-                    share = outside * of_first / self.width
-                    at.products = at.products + share * first.products
-                    at.column_sums = at.column_sums + share * first.column_sums
-                    at.theta += share * first.theta
                 system = NewtonSystem(self.factors, at, self._set, self.x, z, self.v)
-                slopes = self._set.slopes(self.x, 0.5 * self.factors.forms(self.v))
-                prices = slopes - levels @ self._set.sums + mu / self.x
                 change = system.solve(at.projected, at.labelled, prices)
             except LinAlgError:
                 return
+            del at, system  # Their matrices make room for the next.
             falls, squares, total = self.engine.total("along", change.outputs, change.intercept)
             falls += slopes @ change.x + mu * (change.x / self.x).sum() - self.v @ change.outputs
             loss, cost, inside = self.engine.total("ahead", 0.0, self.width)
@@ -205,20 +208,15 @@ class SmoothedPath:
     def _every_x(self) -> Array:
         return self.x if self._moves else self._all_x
 
-    def _smooth(self, double: bool) -> Linearised:
-        return self.engine.total("smooth", self.width, double)
-
     def _inside(self, step: float, width: float) -> float:
         """Return how many hinges are in a window after a step."""
         return float(self.engine.total("ahead", step, width)[2])
 
     def _coefficients(self, x: Array, outputs: Array) -> Array:
         """Return S_d^-1 o."""
-        v = np.empty_like(outputs)
         cores = self.factors.combined(self._set.weights(x))
-        for core, columns in zip(cores, self.factors.columns, strict=True):
-            v[columns] = coefficients(core, outputs[columns])
-        return v
+        pairs = zip(cores, self.factors.columns, strict=True)
+        return np.concatenate([coefficients(core, outputs[columns]) for core, columns in pairs])
 
     @np.errstate(**UNFLAGGED)
     def _searched(self, change: Change, mu: float, loss: float) -> tuple[float, float]:

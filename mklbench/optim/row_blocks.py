@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -107,6 +108,37 @@ SHARE = 0.995
 UNFLAGGED: dict[str, Any] = {"over": "ignore", "invalid": "ignore", "divide": "ignore"}
 
 
+@dataclass(frozen=True)
+class Products:
+    """B' Theta B in the products of dense and of sparse columns, which add up in little memory.
+
+    Attributes
+    ----------
+    parts : list
+        Of dense columns, of sparse with dense ones, and of sparse ones.
+    columns : list
+        Which are dense, and which are sparse.
+    """
+
+    parts: list[Any]
+    columns: list[Any]
+
+    def __add__(self, other: Products) -> Products:
+        parts = [x + y for x, y in zip(self.parts, other.parts, strict=True)]
+        return Products(parts, self.columns)
+
+    def matrix(self) -> Array:
+        """Return B' Theta B (R, R)."""
+        if len(self.parts) == 1:
+            return np.asarray(self.parts[0])
+        (dense, sparse), (own, across, rest) = self.columns, self.parts
+        found = np.empty((len(dense),) * 2)
+        found[np.ix_(dense, dense)] = own
+        found[np.ix_(sparse, dense)], found[np.ix_(dense, sparse)] = across, across.T
+        found[np.ix_(sparse, sparse)] = rest.toarray()
+        return found
+
+
 @dataclass
 class Linearised:
     """What the samples add to the equations at a point, with alpha of slopes Theta.
@@ -115,8 +147,8 @@ class Linearised:
 
     Attributes
     ----------
-    products : ndarray of shape (R, R)
-        B' Theta B.
+    parts : Products
+        Of B' Theta B.
     column_sums, projected, expansion : ndarray of shape (R,)
         B' Theta 1, B' Y Theta rho, rho being the right-hand side, and t = B' Y alpha.
     theta, labelled : float
@@ -130,7 +162,7 @@ class Linearised:
         How many products the complementarity sums.
     """
 
-    products: Array
+    parts: Products
     column_sums: Array
     projected: Array
     expansion: Array
@@ -145,6 +177,11 @@ class Linearised:
     def __add__(self, other: Linearised) -> Linearised:
         sums = (getattr(self, each.name) + getattr(other, each.name) for each in fields(self))
         return Linearised(*sums)
+
+    @cached_property
+    def products(self) -> Array:
+        """B' Theta B (R, R)."""
+        return self.parts.matrix()
 
 
 class SplitRows:
@@ -167,18 +204,17 @@ class SplitRows:
 
     def astype(self, dtype: type[np.floating]) -> SplitRows:
         """Return the rows as other numbers."""
-        if self._parts[0].dtype == dtype:
-            return self
-        other = copy(self)
-        other._parts = [part.astype(dtype) for part in self._parts]
-        return other
+        return self._with([part.astype(dtype, copy=False) for part in self._parts])
 
     def of(self, chosen: NDArray[np.bool_]) -> SplitRows:
         """Return some of the rows, of a mask (n,)."""
         if chosen.all():
             return self
+        return self._with([part[np.flatnonzero(chosen)] for part in self._parts])
+
+    def _with(self, parts: list[Any]) -> SplitRows:
         other = copy(self)
-        other._parts = [part[np.flatnonzero(chosen)] for part in self._parts]
+        other._parts = parts
         return other
 
     def outputs(self, x: Array) -> Array:
@@ -193,26 +229,15 @@ class SplitRows:
             found[columns] = part.T @ a
         return found
 
-    def products(self, roots: Array) -> list[Any]:
-        """Return B' diag(roots)^2 B, in the products of dense and sparse columns."""
+    def products(self, roots: Array) -> Products:
+        """Return B' diag(roots)^2 B."""
         dense, *others = self._parts
         scaled = dense * roots[:, None].astype(dense.dtype)
         found: list[Any] = [(scaled.T @ scaled).astype(np.float64)]
         for sparse in others:
             own = diags_array(roots.astype(dense.dtype)) @ sparse
             found += [own.T @ scaled, own.T @ own]
-        return found
-
-    def assembled(self, products: list[Any]) -> Array:
-        """Return (R, R) of what `products` has."""
-        if len(products) == 1:
-            return np.asarray(products[0])
-        dense, sparse = self._columns
-        found = np.empty((self.rank, self.rank))
-        found[np.ix_(dense, dense)], across = products[0], products[1]
-        found[np.ix_(sparse, dense)], found[np.ix_(dense, sparse)] = across, across.T
-        found[np.ix_(sparse, sparse)] = products[2].toarray()
-        return found
+        return Products(found, self._columns)
 
 
 class Rows:
@@ -253,12 +278,11 @@ class Rows:
     ) -> None:
         self._sparse, self._own, self._clipped = sparse, own, clipped
         self._factors, self._exact = factors, exact
-        self._terms = terms
-        self._dtype, self._kept = dtype, kept
+        self._terms, self._kept = terms, kept
+        self._dtype = self._precision = dtype
         self._blocks: dict[int, SplitRows] = {}
         # In one piece memory goes back to the system when finer rows take their place.
         self._memory = np.empty((factors.n_samples, factors.rank), dtype)
-        self._double = False
 
     def take(self, x: Array, b: float) -> None:
         """Take the function B x + b."""
@@ -272,7 +296,7 @@ class Rows:
 
     def smooth(self, width: float, double: bool) -> Linearised:
         """Return the equations of the loss that is quadratic where |rho| < `width` / 2."""
-        self._double, box = double, self._terms.box
+        self._precision, box = np.float64 if double else self._dtype, self._terms.box
         self._alpha = box * np.clip(self._rho / width + 0.5, 0.0, 1.0)
         self._theta = box / width * ((self._alpha > 0.0) & (self._alpha < box))
         found = self._added(self.dual_coef())
@@ -284,7 +308,7 @@ class Rows:
         Return -1 times the slope of the smoothed loss, and of the hinges in its quadratic part the
         sum of squared changes and of 1, weighted with Theta (3,).
         """
-        self._change = self._terms.signs * (self._products(x) + db)
+        self._change = self._terms.signs * (self._outputs(x, self._precision) + db)
         squares = np.vdot(self._theta, self._change**2)
         return np.array([np.vdot(self._alpha, self._change), squares, self._theta.sum()])
 
@@ -327,7 +351,7 @@ class Rows:
 
     def linearise(self, x: Array, b: float, double: bool) -> Linearised:
         """Return the equations at the point whose outputs are B x + b."""
-        self._double = double
+        self._precision = np.float64 if double else self._dtype
         function, expansion = self._both(x, self.dual_coef())
         self._theta = 1.0 / (self._lower / self._alpha + self._upper / self._slack)
         self._rho = self._terms.targets - self._terms.signs * (function + b)
@@ -342,17 +366,19 @@ class Rows:
 
         Complementarity is not in them.
         """
-        theta, total = self._theta.sum(axis=0), list[Any]()
+        theta = self._theta.sum(axis=0)
         roots, (columns, projected) = np.sqrt(theta), np.zeros((2, self._factors.rank))
+        total: Products | None = None
         for rows, block in self._each():
-            wide = block.astype(np.float64) if self._double else block
+            wide = block.astype(self._precision)
             chosen = roots[rows] > 0.0
             products = wide.of(chosen).products(roots[rows][chosen])
-            total = [x + y for x, y in zip(total, products, strict=True)] if total else products
+            total = total + products if total else products
             columns += wide.projected(theta[rows])
             projected += wide.projected(a[rows])
+        assert total  # A block has rows.
         return Linearised(
-            block.assembled(total),
+            total,
             columns,
             projected,
             projected,
@@ -372,7 +398,7 @@ class Rows:
         and the step that all alpha but a few can take (3,).
         """
         rho = self._rho + self._aim_lower / self._alpha - self._aim_upper / self._slack
-        alpha = self._theta * (rho - self._terms.signs * (db + self._products(x)))
+        alpha = self._theta * (rho - self._terms.signs * (db + self._outputs(x, self._precision)))
         lower = (self._aim_lower - self._lower * alpha) / self._alpha - self._lower
         upper = (self._aim_upper + self._upper * alpha) / self._slack - self._upper
         self._candidate = alpha, lower, upper
@@ -428,9 +454,11 @@ class Rows:
         block = SplitRows(made, self._sparse)
         return self._blocks.setdefault(rows.start, block) if self._kept else block
 
-    def _outputs(self, x: Array) -> Array:
-        """Return B x in double precision."""
-        return np.concatenate([block.astype(np.float64).outputs(x) for _, block in self._each()])
+    def _outputs(self, x: Array, dtype: type[np.floating] = np.float64) -> Array:
+        """Return B x."""
+        x = x.astype(dtype)
+        parts = [block.astype(dtype).outputs(x) for _, block in self._each()]
+        return np.concatenate(parts).astype(np.float64)
 
     def _both(self, x: Array, a: Array) -> tuple[Array, Array]:
         """Return B x and B'a in double precision."""
@@ -441,19 +469,9 @@ class Rows:
             projected += exact.projected(a[rows])
         return np.concatenate(outputs), projected
 
-    def _products(self, x: Array) -> Array:
-        """Return B x in the precision of B: of a direction."""
-        if self._double:
-            return self._outputs(x)
-        narrow = x.astype(self._dtype)
-        return np.concatenate([block.outputs(narrow) for _, block in self._each()]).astype(
-            np.float64
-        )
-
     def _projected(self, a: Array) -> Array:
         """Return B'a in the precision of B, added up in doubles."""
-        dtype = np.float64 if self._double else self._dtype
-        parts = (block.astype(dtype).projected(a[rows]) for rows, block in self._each())
+        parts = (b.astype(self._precision).projected(a[rows]) for rows, b in self._each())
         return np.asarray(sum(parts))
 
 

@@ -12,7 +12,7 @@ from scipy.linalg import LinAlgError
 from mklbench.kernels import feature_gaussians
 from mklbench.kernels.groups import Groups
 from mklbench.optim.joint import NewtonSystem
-from mklbench.optim.row_blocks import Linearised
+from mklbench.optim.row_blocks import Linearised, Products
 from mklbench.optim.weight_sets import Ball, ElasticBox, Given, Grouped, WeightSet, one_sum
 
 N = 40
@@ -38,7 +38,7 @@ def at_a_point(seed: int, weight_set: WeightSet) -> tuple[Linearised, dict[str, 
     theta = 1.0 / (lower / alpha + upper / (1.0 - alpha))
     rho = rng.standard_normal(N)
     at = Linearised(
-        products=B.T @ (theta[:, None] * B),
+        parts=Products([B.T @ (theta[:, None] * B)], [slice(None)]),
         column_sums=B.T @ theta,
         projected=B.T @ (y * theta * rho),
         expansion=B.T @ (y * alpha),

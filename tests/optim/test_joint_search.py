@@ -35,11 +35,9 @@ from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint as joint_way
 from mklbench.optim import joint_search, row_blocks, row_engines
-from mklbench.optim.joint import CentralPath
 from mklbench.optim.joint_search import CertifiedPoint
-from mklbench.optim.joint_start import SmoothedPath
-from mklbench.optim.row_blocks import Linearised, terms_of
-from mklbench.optim.row_engines import FactorProblem
+from mklbench.optim.row_blocks import terms_of
+from mklbench.optim.row_engines import Engine, FactorProblem
 from mklbench.optim.weight_sets import one_sum
 from mklbench.solution import Solution
 
@@ -319,15 +317,14 @@ def test_double_precision_is_for_the_iterations_that_need_it(
     monkeypatch.setattr(joint_way, "_LARGEST_ERROR", Limit())
     asked: list[bool] = []
 
-    def noting(made: Any) -> Any:
-        def noted(path: Any, double: bool) -> Linearised:
-            asked.append(double)
-            return made(path, double)
+    total = Engine.total
 
-        return noted
+    def noted(engine: Engine, question: str, *arguments: Any) -> Any:
+        if question in ("smooth", "linearise"):
+            asked.append(arguments[-1])
+        return total(engine, question, *arguments)
 
-    monkeypatch.setattr(CentralPath, "_linearised", noting(CentralPath._linearised))
-    monkeypatch.setattr(SmoothedPath, "_smooth", noting(SmoothedPath._smooth))
+    monkeypatch.setattr(Engine, "total", noted)
     joint(feature_gaussians(X), y, 10.0, tol=1e-3)
     assert asked[:7] == [False, True, True, True, False, False, True]
 
