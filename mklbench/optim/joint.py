@@ -24,7 +24,8 @@ v (R,) is a variable of its own, and t - v shrinks with every step. The function
 where C times the kernels is huge the terms of t cancel, and a rounding of alpha in its last digit
 is a large change of B S_d t.
 
-The predictor and corrector are those of Mehrotra (1992). Multipliers l and u do not limit a step,
+The predictor and corrector are those of Mehrotra (1992), and further correctors those of Gondzio
+(1996), for which the same factorisation serves. Multipliers l and u do not limit a step,
 nor do a few alpha: they stay inside their bounds by themselves, and the equations take up what they
 lack in the next iteration.
 
@@ -72,11 +73,15 @@ Array = NDArray[np.float64]
 # Products of a block of rows in single precision are wrong by this share of their trace. So large
 # may be what that makes of their sum.
 _SINGLE, _LARGEST_ERROR = 6e-8, 0.02
+# A step shorter than the first is corrected: after one that is longer by the second, products are
+# to be within a factor of mu, and none smaller by more than so many mu. It has to become longer by
+# the last.
+_LONG, _FURTHER, _WITHIN, _LESS, _LONGER = 0.9, 0.3, 10.0, 3.0, 0.03
 # After a step no product is below this share of their mean: multipliers are raised to there.
 _LEAST = 0.1
 # Once the gap is below the second number, complementarity aims at no less than the first times the
 # gap. Where it runs far ahead, rounding is larger than what is left of it, and the path diverges.
-_BEHIND, _NEAR = 0.1, 0.1
+_BEHIND, _NEAR = 0.1, 0.5
 # Of its trace, what makes a matrix positive definite that is so but for rounding.
 _ROUNDING = 1e-14
 
@@ -318,8 +323,16 @@ class CentralPath:
         if iterate.gap < _NEAR:
             apart = iterate.upper - iterate.lower
             target = max(target, min(mu, _BEHIND * apart / n_pairs))
-        # The corrector.
-        change, dz, _, step = direction(self.engine.total("aim", target), target - first.x * dz)
+        # The corrector, and further ones while they make the step longer.
+        aimed = target - first.x * dz
+        change, dz, _, step = direction(self.engine.total("aim", target, 1.0, 1.0, np.inf), aimed)
+        while step < _LONG:
+            aims = self.engine.total("aim", target, min(1.0, step + _FURTHER), _WITHIN, _LESS)
+            other, other_dz, _, longer = direction(aims, aimed)
+            if longer < step + _LONGER:
+                self.engine.each("back")
+                break
+            change, dz, step = other, other_dz, longer
         least = _LEAST * ((1.0 - step) * mu + step * target)
         projected = self.engine.total("advance", step, least)
         self.v = self.v + step * (at.expansion - self.v + projected)

@@ -29,8 +29,8 @@ from mklbench.kernels.contract import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate
 from mklbench.optim.joint_start import SmoothedPath
-from mklbench.optim.row_blocks import terms_of
-from mklbench.optim.row_engines import KEPT, Engine, FactorProblem, threads
+from mklbench.optim.row_blocks import KEPT, FactorProblem, terms_of
+from mklbench.optim.row_engines import Engine, threads
 from mklbench.optim.weight_sets import WeightSet
 from mklbench.solution import Solution
 
@@ -161,10 +161,6 @@ class CertifiedPoint:
     def gap(self) -> float:
         """The relative gap."""
         return self.bounds.relative_gap
-
-    def misses(self, tol: float) -> bool:
-        """Tell whether too much of a gap `tol` is what the factors leave out."""
-        return self.gap - self.on_factors > _TOO_COARSE * tol
 
 
 def solve(
@@ -307,7 +303,7 @@ def _followed(
         found = _certified(path, state, factors, loss, tol)
         if best is None or found.gap < best.gap:
             best = found
-        too_coarse = found.misses(tol) and not finest
+        too_coarse = found.gap - found.on_factors > _TOO_COARSE * tol and not finest
         if best.gap <= tol or too_coarse or state.gap < _LIMITED * found.gap:
             break
     if best is None and state is not None:

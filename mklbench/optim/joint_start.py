@@ -56,7 +56,7 @@ _COST = 0.25
 # The start is over where the sum falls along a step by less than this share and the window cannot
 # be made narrower, or by no more than rounding, or after so many steps, or so many short ones. What
 # v lacks of t, which the gap has as well, needs steps along which the sum hardly falls.
-_SETTLED, _ROUNDING, _MOST, _MOST_SHORT = 1.5e-2, 1e-12, 30, 6
+_SETTLED, _ROUNDING, _MOST, _MOST_SHORT = 1.5e-2, 1e-12, 30, 3
 # mu, in units of the sum: at first, at most in units of the last decrease, and at least in units of
 # the gap asked for.
 _FIRST, _OF_DECREASE, _LEAST = 0.1, 0.3, 0.05
@@ -66,9 +66,10 @@ _SHARE, _TRIED, _SHORTER, _LITTLE = 0.9, 10, 2.0, 1.6
 # After a step shorter than the first all samples count by this share as if within the window, by
 # so many times as much after another, and by so much less after one longer than the second.
 _SHORT, _LONG, _OUTSIDE, _MORE = 0.1, 0.5, 0.01, 10.0
-# Complementarity that the interior-point method sets out with, in units of the upper bound and of
-# the gap.
-_ENTERED, _OF_GAP = 0.01, 0.3
+# Complementarity that the interior-point method sets out with: a share of the gap within limits, in
+# units of the upper bound. A gap above 10 is that of t and v alone, which alpha far inside their
+# bounds would widen.
+_OF_GAP, _ENTERED, _MOST_ENTERED = 0.3, 0.01, 3.0
 
 
 class SmoothedPath:
@@ -140,7 +141,8 @@ class SmoothedPath:
                 return
             yield replace(point, x=self._every_x())
             upper = abs(point.upper)
-            self._entered = max(_ENTERED, _OF_GAP * point.gap) * upper / at.n_pairs
+            entered = min(max(_ENTERED, _OF_GAP * point.gap), _MOST_ENTERED)
+            self._entered = entered * upper / at.n_pairs
             if first is None:
                 mu = (tol if resumed else _FIRST) * upper / k
                 z, first = mu / self.x, at

@@ -102,6 +102,8 @@ Array = NDArray[np.float64]
 
 # Of a step to the nearest bound.
 SHARE = 0.995
+# Bytes that the rows of B may take to be kept; those of later blocks are made anew.
+KEPT = 1.6e9
 # What is not finite ends the method, and numpy has nothing to add. OpenBLAS for AVX-512 raises the
 # flag of an invalid operation even where the memory behind a short vector happens to hold no
 # number, and the product is right.
@@ -240,6 +242,28 @@ class SplitRows:
         return Products(found, self._columns)
 
 
+@dataclass(frozen=True)
+class FactorProblem:
+    """What blocks are made of.
+
+    Attributes
+    ----------
+    factors : RowFactors
+        The kernels on all n samples.
+    exact : RowFactors
+        The same without loss.
+    terms : Terms
+        The loss.
+    dtype : type
+        Of the rows of B.
+    """
+
+    factors: RowFactors
+    exact: RowFactors
+    terms: Terms
+    dtype: type[np.floating]
+
+
 class Rows:
     """A block: alpha and the multipliers of some samples, and how to have their rows of B.
 
@@ -247,42 +271,24 @@ class Rows:
 
     Parameters
     ----------
-    factors : RowFactors
-        The kernels on the samples of the block.
-    exact : RowFactors
-        The same without loss, for certificates.
-    terms : Terms
-        The loss of the samples.
-    dtype : type
-        Of the rows of B.
-    kept : bool
-        Whether these stay in memory.
-    sparse : ndarray of bool of shape (R,)
-        Which columns of B are zero for most of all samples.
+    problem : FactorProblem
+        What it is a part of.
     own : slice
         Which of all samples these are.
     clipped : float
         The share of the alpha that do not limit the step of all: they go less far themselves.
     """
 
-    def __init__(
-        self,
-        factors: RowFactors,
-        exact: RowFactors,
-        terms: Terms,
-        dtype: type[np.floating],
-        kept: bool,
-        sparse: NDArray[np.bool_],
-        own: slice,
-        clipped: float,
-    ) -> None:
-        self._sparse, self._own, self._clipped = sparse, own, clipped
-        self._factors, self._exact = factors, exact
-        self._terms, self._kept = terms, kept
-        self._dtype = self._precision = dtype
+    def __init__(self, problem: FactorProblem, own: slice, clipped: float) -> None:
+        X, self._sparse = problem.factors.X[own], problem.factors.sparse
+        self._factors, self._exact = problem.factors.on(X), problem.exact.on(X)
+        self._terms, self._own, self._clipped = problem.terms.of(own), own, clipped
+        self._dtype = self._precision = problem.dtype
+        width = int((~self._sparse).sum()) * np.dtype(problem.dtype).itemsize
+        self._kept = own.stop * width <= KEPT
         self._blocks: dict[int, SplitRows] = {}
         # In one piece memory goes back to the system when finer rows take their place.
-        self._memory = np.empty((factors.n_samples, factors.rank), dtype)
+        self._memory = np.empty((len(X), problem.factors.rank), problem.dtype)
 
     def take(self, x: Array, b: float) -> None:
         """Take the function B x + b."""
@@ -408,17 +414,26 @@ class Rows:
         second = np.vdot(alpha, lower) - np.vdot(alpha, upper)
         return np.array([first, second, np.partition(longest, k)[k]])
 
-    def aim(self, mu: float) -> Array:
-        """Aim at products mu after the predicted direction, with its terms of second order.
+    def aim(self, mu: float, step: float, within: float, less: float) -> Array:
+        """Aim at what brings products within a factor of mu that are not after a step.
+
+        No product is to be smaller by more than `less` times mu.
 
         Return B' Y Theta times what that adds to the right-hand side, and y' Theta times (R + 1,).
         """
-        alpha, lower, upper = self._candidate
+        alpha, lower, upper = self._former = self._candidate
         aimed = mu * self._terms.shares
-        self._aim_lower, self._aim_upper = aimed - alpha * lower, aimed + alpha * upper
+        low = (self._alpha + step * alpha) * (self._lower + step * lower)
+        high = (self._slack - step * alpha) * (self._upper + step * upper)
+        self._aim_lower = self._aim_lower + _towards(low, aimed, within, less)
+        self._aim_upper = self._aim_upper + _towards(high, aimed, within, less)
         more = self._aim_lower / self._alpha - self._aim_upper / self._slack
         more = self._terms.dual_coef(self._theta * more)
         return np.append(self._projected(more), more.sum())
+
+    def back(self) -> None:
+        """Take the direction before the last again."""
+        self._candidate = self._former
 
     def advance(self, step: float, least: float) -> Array:
         """Go so far along the direction; return B' Y dalpha.
@@ -473,6 +488,12 @@ class Rows:
         """Return B'a in the precision of B, added up in doubles."""
         parts = (b.astype(self._precision).projected(a[rows]) for rows, b in self._each())
         return np.asarray(sum(parts))
+
+
+def _towards(products: Array, aimed: Array, within: float, less: float) -> Array:
+    """Return what brings products within a factor of others, as far as it is not too much less."""
+    wanted = np.clip(products, aimed / within, aimed * within)
+    return np.maximum(wanted - products, -less * aimed)
 
 
 def _pieces(factors: RowFactors) -> list[slice]:

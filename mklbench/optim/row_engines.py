@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from operator import add
@@ -21,13 +20,11 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from mklbench.kernels.row_factors import ROWS, RowFactors
-from mklbench.optim.row_blocks import UNFLAGGED, Rows, Terms
+from mklbench.kernels.row_factors import ROWS
+from mklbench.optim.row_blocks import UNFLAGGED, FactorProblem, Rows
 
 # Rows of a block: enough that what comes back is little beside it, few enough for many blocks.
 _BLOCK = 16 * ROWS
-# Bytes that the rows of B may take to be kept; those of later blocks are made anew.
-KEPT = 1.6e9
 # Of all alpha, the share that does not limit a step at most, and what its bounds add up to at most:
 # what these alpha lack of t = B'Y alpha is of that size, whatever n is.
 _CLIPPED, _OF_BOUNDS = 1e-4, 1e3
@@ -60,36 +57,6 @@ def n_threads() -> int:
     return max((int(pool["num_threads"]) for pool in pools), default=1)
 
 
-@dataclass(frozen=True)
-class FactorProblem:
-    """What blocks are made of.
-
-    Attributes
-    ----------
-    factors : RowFactors
-        The kernels on all n samples.
-    exact : RowFactors
-        The same without loss.
-    terms : Terms
-        The loss.
-    dtype : type
-        Of the rows of B.
-    """
-
-    factors: RowFactors
-    exact: RowFactors
-    terms: Terms
-    dtype: type[np.floating]
-
-    def block(self, rows: slice, clipped: float) -> Rows:
-        """Return the block with these rows, of whose alpha a share does not limit a step."""
-        X, sparse = self.factors.X[rows], self.factors.sparse
-        width = int((~sparse).sum()) * np.dtype(self.dtype).itemsize
-        kept = rows.stop * width <= KEPT
-        parts = self.factors.on(X), self.exact.on(X)
-        return Rows(*parts, self.terms.of(rows), self.dtype, kept, sparse, rows, clipped)
-
-
 class Engine:
     """The blocks in the memory of this process, asked by a thread each.
 
@@ -105,7 +72,7 @@ class Engine:
         n = problem.factors.n_samples
         n_blocks = -(-n // _BLOCK) if n > _BLOCK else min(-(-n // ROWS), n_threads())
         clipped = min(_CLIPPED, _OF_BOUNDS / float(problem.terms.box.sum()))
-        self._blocks = [problem.block(rows, clipped) for rows in cut(n, n_blocks)]
+        self._blocks = [Rows(problem, rows, clipped) for rows in cut(n, n_blocks)]
         self._pool = pool
 
     def each(self, question: str, *arguments: Any) -> list[Any]:

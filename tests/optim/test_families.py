@@ -13,6 +13,7 @@ from benchmarks.families import BOXES, FAMILIES, samples
 from mklbench.algorithms import mkl
 from mklbench.certify import Hinge
 from mklbench.kernels import feature_gaussians
+from mklbench.optim import joint
 from mklbench.solution import Solution
 
 # A little beyond what was seen.
@@ -33,12 +34,21 @@ def test_takes_few_iterations_on_every_family() -> None:
         assert solution.n_iter <= MOST_ITERATIONS, family
 
 
+def test_further_correctors_make_the_way_shorter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where few alpha limit the steps, as those of the larger class do."""
+    corrected = solved("1 % positive, balanced", 5_000, tol=1e-3, method="joint")
+    monkeypatch.setattr(joint, "_LONG", 0.0)
+    plain = solved("1 % positive, balanced", 5_000, tol=1e-3, method="joint")
+    assert corrected.n_iter < plain.n_iter
+    assert corrected.objective == pytest.approx(plain.objective, rel=1e-3)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_has_the_optimum_of_the_method_on_gram_matrices(family: str) -> None:
-    joint = solved(family, 3_000, tol=2e-5, method="joint")
+    found = solved(family, 3_000, tol=2e-5, method="joint")
     grams = solved(family, 3_000, tol=2e-5, method="libsvm")
-    assert joint.objective == pytest.approx(grams.objective, rel=1e-4)
+    assert found.objective == pytest.approx(grams.objective, rel=1e-4)
 
 
 @pytest.mark.slow
@@ -49,8 +59,8 @@ def test_has_the_optimum_of_a_conic_solver(family: str) -> None:
     grams = np.array([bank.combine(unit) for unit in np.eye(bank.n_kernels)])
     optimum = conic_twins.mkl(grams, y, 10.0).value
     # `objective` is a dual value at the weights, which is within the gap of the optimum.
-    joint = mkl.solve(bank, y, 10.0, tol=5e-7, method="joint")
-    assert joint.objective == pytest.approx(optimum, rel=1e-6)
+    found = mkl.solve(bank, y, 10.0, tol=5e-7, method="joint")
+    assert found.objective == pytest.approx(optimum, rel=1e-6)
 
 
 def test_the_certificate_of_heavy_tails_holds_for_dense_kernels() -> None:

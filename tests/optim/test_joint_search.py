@@ -36,8 +36,8 @@ from mklbench.multiclass import decision_function
 from mklbench.optim import joint as joint_way
 from mklbench.optim import joint_search, row_blocks, row_engines
 from mklbench.optim.joint_search import CertifiedPoint
-from mklbench.optim.row_blocks import terms_of
-from mklbench.optim.row_engines import Engine, FactorProblem
+from mklbench.optim.row_blocks import FactorProblem, terms_of
+from mklbench.optim.row_engines import Engine
 from mklbench.optim.weight_sets import one_sum
 from mklbench.solution import Solution
 
@@ -333,7 +333,7 @@ def test_rows_that_are_made_anew_are_the_same(monkeypatch: pytest.MonkeyPatch) -
     X, y = problem(400, 3, seed=12)
     bank = feature_gaussians(X)
     kept = joint(bank, y, 10.0)
-    monkeypatch.setattr(row_engines, "KEPT", 0.0)
+    monkeypatch.setattr(row_blocks, "KEPT", 0.0)
     anew = joint(bank, y, 10.0)
     assert np.array_equal(kept.dual_coef, anew.dual_coef)
     assert np.array_equal(kept.weights, anew.weights)

@@ -11,8 +11,8 @@ from mklbench.kernels import feature_gaussians
 from mklbench.optim import joint_start
 from mklbench.optim.joint import root
 from mklbench.optim.joint_start import SmoothedPath
-from mklbench.optim.row_blocks import terms_of
-from mklbench.optim.row_engines import FactorProblem, threads
+from mklbench.optim.row_blocks import FactorProblem, Rows, terms_of
+from mklbench.optim.row_engines import threads
 from mklbench.optim.weight_sets import Given
 
 N, WIDTH = 200, 0.7
@@ -30,7 +30,7 @@ def problem(loss: str) -> FactorProblem:
 @pytest.mark.parametrize("loss", ["hinge", "tube"])
 def test_alpha_are_the_slopes_of_the_smoothed_loss(loss: str) -> None:
     made = problem(loss)
-    block = made.block(slice(0, N), 0.0)
+    block = Rows(made, slice(0, N), 0.0)
     rng = np.random.default_rng(1)
     x, dx = rng.standard_normal((2, made.factors.rank))
     block.take(x, 0.1)
@@ -51,7 +51,7 @@ def test_multipliers_account_for_the_loss_where_the_next_method_enters(
     mu: float, resumed: bool
 ) -> None:
     made = problem("tube")
-    block = made.block(slice(0, N), 0.0)
+    block = Rows(made, slice(0, N), 0.0)
     block.take(np.full(made.factors.rank, 0.2), 0.1)
     a = np.linspace(-1.0, 1.0, N) * made.terms.box
     block.enter(mu, WIDTH, a if resumed else None)

@@ -9,8 +9,8 @@ import pytest
 
 from mklbench.certify import Hinge
 from mklbench.kernels import feature_gaussians
-from mklbench.optim.row_blocks import terms_of
-from mklbench.optim.row_engines import FactorProblem
+from mklbench.optim import row_blocks
+from mklbench.optim.row_blocks import FactorProblem, Rows, terms_of
 
 
 @pytest.fixture
@@ -34,8 +34,9 @@ def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
         ("enter", (0.1, 0.5, None)),
         ("linearise", (x, 0.1, False)),
         ("correct", (dx, 1e-3)),
-        ("aim", (0.1,)),
+        ("aim", (0.1, 1.0, 1.0, np.inf)),
         ("correct", (dx, 1e-3)),
+        ("back", ()),
         ("advance", (0.1, 0.01)),
         ("linearise", (x, 0.1, True)),
         ("dual_coef", ()),
@@ -43,8 +44,33 @@ def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
 
 
 def test_rows_that_are_kept_are_made_once(problem: FactorProblem, monkeypatch: Any) -> None:
-    block = problem.block(slice(0, 300), 0.0)
+    block = Rows(problem, slice(0, 300), 0.0)
     block.take(np.zeros(problem.factors.rank), 0.0)
     monkeypatch.setattr(type(problem.factors), "rows", None)
     for question, arguments in questions(problem.factors.rank):
         getattr(block, question)(*arguments)
+
+
+def test_what_is_aimed_at_brings_products_within_a_factor_but_none_down_by_much() -> None:
+    rng = np.random.default_rng(0)
+    products, mu = 10.0 ** rng.uniform(-4.0, 2.0, 500), 0.05
+    reached = products + row_blocks._towards(products, np.full(500, mu), 10.0, 3.0)
+    near = (0.99 * mu / 10.0 <= reached) & (reached <= 1.01 * mu * 10.0)
+    assert np.all(near | np.isclose(products - reached, 3.0 * mu))
+    assert np.all(
+        np.isclose(reached, products) | ~((mu / 10.0 < products) & (products < 10.0 * mu))
+    )
+
+
+def test_a_direction_that_is_taken_back_is_the_one_before(problem: FactorProblem) -> None:
+    rank = problem.factors.rank
+    rho = []
+    for steps in (10, 9):  # with and without the direction after `aim` that is taken back
+        block = Rows(problem, slice(0, 300), 0.0)
+        for question, arguments in questions(rank)[:steps]:
+            getattr(block, question)(*arguments)
+        if steps == 10:
+            block.back()
+        block.advance(0.1, 0.01)
+        rho.append(block.dual_coef())
+    assert np.array_equal(rho[0], rho[1])
