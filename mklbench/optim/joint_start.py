@@ -56,7 +56,7 @@ _COST = 0.25
 # The start is over where the sum falls along a step by less than this share and the window cannot
 # be made narrower, or by no more than rounding, or after so many steps, or so many short ones. What
 # v lacks of t, which the gap has as well, needs steps along which the sum hardly falls.
-_SETTLED, _ROUNDING, _MOST, _MOST_SHORT = 1.5e-2, 1e-12, 30, 3
+_SETTLED, _ROUNDING, _MOST, _MOST_SHORT = 1.5e-2, 1e-12, 30, 6
 # mu, in units of the sum: at first, at most in units of the last decrease, and at least in units of
 # the gap asked for.
 _FIRST, _OF_DECREASE, _LEAST = 0.1, 0.3, 0.05
