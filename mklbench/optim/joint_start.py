@@ -129,8 +129,8 @@ class SmoothedPath:
         """
         few = self.factors.rank
         widest = _WIDEST * (self.engine.total("scale") / self.factors.n_samples or 1.0)
-        resumed, self.width = self.width > 0.0, self.width or widest
-        of_first = self.width
+        resumed = self.width > 0.0
+        of_first = self.width = self.width or widest
         k, levels = max(1, len(self.x)), np.zeros(len(self._set.sums))
         first, n_short, outside, double = None, 0, 0.0, False
         for _ in range(_MOST):
