@@ -25,7 +25,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
-from scipy.linalg import solve as solve_system
 
 from mklbench import grids
 from mklbench.kernels.base import Array, Bank
@@ -153,12 +152,11 @@ def held_out_errors(
     if least <= len(K) * np.finfo(float).eps * values[-1]:
         raise singular(least, float(values[-1]), len(K))
     values = np.maximum(values, 0.0)
-    projected = U.T @ y
-    errors = np.zeros(len(lams))
-    for at, lam in enumerate(lams):
-        V = U / (values + lam)
-        residuals = V @ projected
-        for rows in held_out:
-            left_out = solve_system(V[rows] @ U[rows].T, residuals[rows], assume_a="pos")
-            errors[at] += float(left_out @ left_out)
+    shrunk = values + np.asarray(lams)[:, None]
+    residuals = (U.T @ y / shrunk) @ U.T
+    errors = np.zeros(len(shrunk))
+    for rows in held_out:
+        G = (U[rows] / shrunk[:, None]) @ U[rows].T
+        left_out = np.linalg.solve(G, residuals[:, rows, None])
+        errors += np.square(left_out).sum(axis=(1, 2))
     return errors
