@@ -14,7 +14,7 @@ With multipliers l, u (n,) of the bounds on alpha, z (M,) of d >= 0, b of y'alph
 S_d = sum_m d_m S_m and now q_m = v' S_m v. On another set the weights are functions of some x,
 which takes the place of d in the last line (`mklbench.optim.weight_sets`); of another loss there
 are other numbers in the place of y and 1, and of a regression two alpha a sample
-(`mklbench.optim.row_blocks`).
+(`mklbench.optim.linearised`).
 
 There is no outer loop and no SVM: each iteration solves one linear system, which needs B' Theta B
 and products of B with a few vectors of n samples; all else is of the size of R, the columns of B,
@@ -64,8 +64,8 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from mklbench.kernels.row_factors import ROWS, RowFactors
-from mklbench.optim.row_blocks import SHARE, UNFLAGGED, Linearised
-from mklbench.optim.row_engines import Engine
+from mklbench.optim.linearised import Linearised
+from mklbench.optim.row_blocks import SHARE, UNFLAGGED, Engine
 from mklbench.optim.weight_sets import WeightSet
 
 Array = NDArray[np.float64]

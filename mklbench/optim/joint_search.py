@@ -29,8 +29,8 @@ from mklbench.kernels.contract import NUMBER
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.optim.joint import Iterate
 from mklbench.optim.joint_start import SmoothedPath
-from mklbench.optim.row_blocks import KEPT, FactorProblem, terms_of
-from mklbench.optim.row_engines import Engine, threads
+from mklbench.optim.linearised import terms_of
+from mklbench.optim.row_blocks import KEPT, Engine, FactorProblem, threads
 from mklbench.optim.weight_sets import WeightSet
 from mklbench.solution import Solution
 

@@ -39,8 +39,7 @@ from mklbench.optim.joint import (
     longest,
     prices_of,
 )
-from mklbench.optim.row_blocks import UNFLAGGED
-from mklbench.optim.row_engines import Engine
+from mklbench.optim.row_blocks import UNFLAGGED, Engine
 from mklbench.optim.weight_sets import Given, WeightSet
 
 Array = NDArray[np.float64]

@@ -12,7 +12,7 @@ from scipy.linalg import LinAlgError
 from mklbench.kernels import feature_gaussians
 from mklbench.kernels.groups import Groups
 from mklbench.optim.joint import NewtonSystem
-from mklbench.optim.row_blocks import Linearised, Products
+from mklbench.optim.linearised import Linearised, Products
 from mklbench.optim.weight_sets import Ball, ElasticBox, Given, Grouped, WeightSet, one_sum
 
 N = 40

@@ -34,10 +34,10 @@ from mklbench.kernels import (
 from mklbench.kernels.row_factors import MANY, RowFactors
 from mklbench.multiclass import decision_function
 from mklbench.optim import joint as joint_way
-from mklbench.optim import joint_search, row_blocks, row_engines
+from mklbench.optim import joint_search, row_blocks
 from mklbench.optim.joint_search import CertifiedPoint
-from mklbench.optim.row_blocks import FactorProblem, terms_of
-from mklbench.optim.row_engines import Engine
+from mklbench.optim.linearised import terms_of
+from mklbench.optim.row_blocks import Engine, FactorProblem
 from mklbench.optim.weight_sets import one_sum
 from mklbench.solution import Solution
 
@@ -191,7 +191,7 @@ def test_blocks_do_not_matter(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     bank = feature_gaussians(X, [0.5])
     whole = joint(bank, y, 10.0, tol=9e-5)
     monkeypatch.setattr(row_blocks, "ROWS", n // 57)
-    monkeypatch.setattr(row_engines, "_BLOCK", 2 * (n // 57))
+    monkeypatch.setattr(row_blocks, "_BLOCK", 2 * (n // 57))
     parts = joint(bank, y, 10.0, tol=9e-5)
     assert parts.n_iter == whole.n_iter
     assert parts.objective == pytest.approx(whole.objective, rel=1e-9)
@@ -211,7 +211,7 @@ def test_finer_factors_go_on_from_what_coarser_ones_have(loss: str) -> None:
     ) -> tuple[CertifiedPoint, int]:
         made = FactorProblem(factors, exact, terms_of(of_loss), np.float64)
         history: iterations.History = []
-        with row_engines.threads(made) as engine:
+        with row_blocks.threads(made) as engine:
             way = joint_search._set_out(factors, engine, weight_set, tol, at)
             found = joint_search._followed(*way, exact, of_loss, tol, 100, history, True)
         assert found is not None
@@ -267,13 +267,13 @@ def test_rows_of_coarser_factors_are_gone_before_finer_ones_are_made(
     alive: list[list[bool]] = []
     rows: list[weakref.ref[row_blocks.Rows]] = []
 
-    class Watched(row_engines.Engine):
+    class Watched(row_blocks.Engine):
         def __init__(self, *arguments: Any) -> None:
             alive.append([row() is not None for row in rows])
             super().__init__(*arguments)
             rows.extend(map(weakref.ref, self._blocks))
 
-    monkeypatch.setattr(row_engines, "Engine", Watched)
+    monkeypatch.setattr(row_blocks, "Engine", Watched)
     X, y = problem(400, 4, seed=20)
     joint(feature_gaussians(X), y, 10.0)
     assert len(alive) > 1

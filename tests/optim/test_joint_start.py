@@ -11,8 +11,8 @@ from mklbench.kernels import feature_gaussians
 from mklbench.optim import joint_start
 from mklbench.optim.joint import root
 from mklbench.optim.joint_start import SmoothedPath
-from mklbench.optim.row_blocks import FactorProblem, Rows, terms_of
-from mklbench.optim.row_engines import threads
+from mklbench.optim.linearised import terms_of
+from mklbench.optim.row_blocks import FactorProblem, Rows, threads
 from mklbench.optim.weight_sets import Given
 
 N, WIDTH = 200, 0.7

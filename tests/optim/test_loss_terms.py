@@ -16,7 +16,7 @@ from mklbench.algorithms import mkl_svr
 from mklbench.certify import Hinge, Tube
 from mklbench.kernels import Bank, feature_gaussians
 from mklbench.multiclass import decision_function
-from mklbench.optim.row_blocks import terms_of
+from mklbench.optim.linearised import terms_of
 from mklbench.solution import Solution
 
 TOL = 1e-4

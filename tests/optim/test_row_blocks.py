@@ -10,7 +10,8 @@ import pytest
 from mklbench.certify import Hinge
 from mklbench.kernels import feature_gaussians
 from mklbench.optim import row_blocks
-from mklbench.optim.row_blocks import FactorProblem, Rows, terms_of
+from mklbench.optim.linearised import terms_of
+from mklbench.optim.row_blocks import FactorProblem, Rows
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from mklbench.experiments.progress import Progress
 from mklbench.experiments.record import Ended
 from mklbench.experiments.run import Run
 from mklbench.experiments.store import Store, StoreError
-from mklbench.optim.row_engines import allowing, n_threads
+from mklbench.optim.row_blocks import allowing, n_threads
 
 _PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}

@@ -8,8 +8,8 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from mklbench import cli
-from mklbench.optim import row_engines
-from mklbench.optim.row_engines import allowing, n_threads
+from mklbench.optim import row_blocks
+from mklbench.optim.row_blocks import allowing, n_threads
 
 
 def test_are_those_of_linear_algebra_unless_said() -> None:
@@ -35,7 +35,7 @@ def test_a_single_run_has_all_and_one_of_several_has_one(
             stream.write(f"{n_threads()}\n")
         return n_threads()
 
-    monkeypatch.setattr(row_engines, "n_threads", noted)
+    monkeypatch.setattr(row_blocks, "n_threads", noted)
     line = ["run", "algo=mkl", "algo.method=joint", "algo.tol=0.1", "data=twonorm", *C]
     small = ["kernel=linear_features", "data.n_samples=100", "split.n_splits=1", "progress=none"]
     with allowing(3):
