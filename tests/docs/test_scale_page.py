@@ -8,11 +8,29 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
+def lines_of(name: str) -> list[list[str]]:
+    """Return the cells of the lines of a benchmark's tables."""
+    text = (ROOT / "results" / "bench" / f"{name}.md").read_text(encoding="utf-8")
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
+
+
 def measured(method: str, n: str = "100,000") -> list[list[str]]:
     """Return the columns of a method's lines with so many rows, family by family."""
-    text = (ROOT / "results" / "bench" / "families.md").read_text(encoding="utf-8")
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
-    return [line for line in lines if line[1:3] == [method, n]]
+    return [line for line in lines_of("families") if line[1:3] == [method, n]]
+
+
+def test_what_the_page_begins_with_was_measured() -> None:
+    page = " ".join((ROOT / "docs" / "scale.md").read_text(encoding="utf-8").split())
+    cost = {tuple(line[:3]): line[3:5] for line in lines_of("scale") if len(line) == 7}
+    for sentence, method, problem, n, gb_digits in (
+        ("20,000 samples take {:.1f} s and {} GB on two cores", "joint", "noisy", "20,000", 2),
+        ("100,000 take {:.1f} s and {} GB", "joint", "noisy", "100,000", 2),
+        ("a million {:.0f} s and {} GB", "joint", "noisy", "1,000,000", 1),
+        ("Gram matrices take {:.1f} s and {} GB at 8,000", "libsvm", "noisy", "8,000", 1),
+        ("100,000 samples take {:.1f} s and {} GB.", "joint", "hard", "100,000", 2),
+    ):
+        seconds, gigabytes = (float(cell) for cell in cost[method, problem, n])
+        assert sentence.format(seconds, f"{gigabytes:.{gb_digits}f}") in page
 
 
 def test_the_table_of_families_is_that_of_the_benchmark() -> None:

@@ -65,7 +65,7 @@ def test_what_is_aimed_at_brings_products_within_a_factor_but_none_down_by_much(
 
 def test_a_direction_that_is_taken_back_is_the_one_before(problem: FactorProblem) -> None:
     rank = problem.factors.rank
-    rho = []
+    coefficients = []
     for steps in (10, 9):  # with and without the direction after `aim` that is taken back
         block = Rows(problem, slice(0, 300), 0.0)
         for question, arguments in questions(rank)[:steps]:
@@ -73,5 +73,5 @@ def test_a_direction_that_is_taken_back_is_the_one_before(problem: FactorProblem
         if steps == 10:
             block.back()
         block.advance(0.1, 0.01)
-        rho.append(block.dual_coef())
-    assert np.array_equal(rho[0], rho[1])
+        coefficients.append(block.dual_coef())
+    assert np.array_equal(*coefficients)
