@@ -74,4 +74,4 @@ def test_a_direction_that_is_taken_back_is_the_one_before(problem: FactorProblem
             block.back()
         block.advance(0.1, 0.01)
         coefficients.append(block.dual_coef())
-    assert np.array_equal(*coefficients)
+    assert np.array_equal(coefficients[0], coefficients[1])
