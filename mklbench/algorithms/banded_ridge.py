@@ -152,11 +152,12 @@ def held_out_errors(
     if least <= len(K) * np.finfo(float).eps * values[-1]:
         raise singular(least, float(values[-1]), len(K))
     values = np.maximum(values, 0.0)
-    shrunk = values + np.asarray(lams)[:, None]
-    residuals = (U.T @ y / shrunk) @ U.T
-    errors = np.zeros(len(shrunk))
+    projected = U.T @ y
+    errors = np.zeros(len(lams))
     for rows in held_out:
-        G = (U[rows] / shrunk[:, None]) @ U[rows].T
-        left_out = np.linalg.solve(G, residuals[:, rows, None])
-        errors += np.square(left_out).sum(axis=(1, 2))
+        own = U[rows]
+        for at, lam in enumerate(lams):
+            V = own / (values + lam)
+            left_out = np.linalg.solve(V @ own.T, V @ projected)
+            errors[at] += float(left_out @ left_out)
     return errors

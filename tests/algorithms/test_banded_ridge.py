@@ -61,9 +61,7 @@ def test_lambda_is_chosen_with_the_weights() -> None:
     stack, y = random_stack(40)
     free = banded_ridge.solve(PrecomputedBank(stack), y, n_draws=6)
     given = [banded_ridge.solve(PrecomputedBank(stack), y, lam, n_draws=6) for lam in LAMS]
-    least = min(s.history[0]["held_out_loss"] for s in given)
-    # One of the given lam is the one that is chosen: the two differ by rounding alone.
-    assert free.history[0]["held_out_loss"] == pytest.approx(least, rel=1e-12)
+    assert all(free.history[0]["held_out_loss"] <= s.history[0]["held_out_loss"] for s in given)
     again = banded_ridge.solve(PrecomputedBank(stack), y, free.history[0]["lam"], n_draws=6)
     assert_array_equal(again.weights, free.weights)
 

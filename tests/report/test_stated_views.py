@@ -128,6 +128,11 @@ def interval(values: list[float]) -> tuple[float, float]:
     return statistics.fmean(values) - half, statistics.fmean(values) + half
 
 
+def with_interval(values: list[float]) -> str:
+    """Their mean over sets, and its 95 % interval."""
+    return "{:+.1f} ({:+.1f} to {:+.1f})".format(statistics.fmean(values), *interval(values))
+
+
 def test_what_learning_gains_on_small_sets_of_several_views() -> None:
     table, learners = load_table(VIEWS), ranking().learners
     labels = {name: table.label_of(name) for name in learners}
@@ -226,7 +231,7 @@ def said_of_the_second_edition() -> Iterator[str]:
         "README.md",
         f"On {len(table.rows)} sets of several views, by a plan that was made before any result, "
         f"learned weights of an SVM gain up to {most:.1f} points on average, which the records do "
-        f"not tell from none; those of banded ridge regression, added later, "
+        "not tell from none; those of banded ridge regression, added later, "
         "{:.1f} (95 % interval {:+.1f} to {:+.1f})".format(
             statistics.fmean(of_weights), *interval(of_weights)
         ),
@@ -250,18 +255,13 @@ def said_of_the_second_edition() -> Iterator[str]:
         f"{sum(len(pair.gains) for pair in pairs.values())} comparisons set by set {better} are "
         f"better and {worse} worse at a false discovery rate of 5 %."
     )
-    of_loss = against("ridge").means
     labels = [row.label for row in table.rows]
     pages = [m for row, m in zip(table.rows, of_weights, strict=True) if "webkb" in row.name]
     yield (
         "Banded ridge joined when the other results were known. Of its gain "
-        "{:+.1f} ({:+.1f} to {:+.1f}) is that of ridge regression on the plain sum, and ".format(
-            statistics.fmean(of_loss), *interval(of_loss)
-        )
-        + "{:+.1f} ({:+.1f} to {:+.1f}) that of the weights: ".format(
-            statistics.fmean(of_weights), *interval(of_weights)
-        )
-        + f"{min(pages):+.1f} to {max(pages):+.1f} on the four sets of web pages, and "
+        f"{with_interval(against('ridge').means)} is that of ridge regression on the plain sum, "
+        f"and {with_interval(of_weights)} that of the weights: "
+        f"{min(pages):+.1f} to {max(pages):+.1f} on the four sets of web pages, and "
         "{:+.1f} on {}.".format(*min(zip(of_weights, labels, strict=True)))
     )
     single = {
@@ -274,10 +274,8 @@ def said_of_the_second_edition() -> Iterator[str]:
         f"{max(single.values()):+.1f} points."
     )
     others = [
-        f"{table.label_of(name)} {statistics.fmean(pair.means):+.1f} "
-        "({:+.1f} to {:+.1f})".format(*interval(pair.means))
+        f"{table.label_of(name)} {with_interval(against(name).means)}"
         for name in ("svm", "linear", "logistic", "best_view", "late")
-        if (pair := against(name))
     ]
     yield f"Over the plain sum, the others have, in points: {', '.join(others)}."
     for part in made_rule(report, plan):
