@@ -98,7 +98,8 @@ def solve(
         early_stopping=False,
         random_state=0,
     )
-    trees.fit(family.samples, loss.y, sample_weight=loss.box)
+    # Weights that are all 1 go without saying: scikit-learn bins features by them ten times slower.
+    trees.fit(family.samples, loss.y, sample_weight=None if (loss.box == 1.0).all() else loss.box)
     bounds = Bounds(loss.value(trees.decision_function(family.samples)), 0.0)
     machine = KernelMachine(family.uniform_weights(), np.zeros(len(loss.y)), 0.0)
     return replace(
