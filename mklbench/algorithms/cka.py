@@ -88,9 +88,6 @@ def solve(
         combination, -labels, np.ones(1)
     )
     solution = replace(
-        solution,
-        weights=weights,
-        dual_coef=-solution.dual_coef,
-        intercept=-solution.intercept,
+        solution, weights=weights, dual_coef=-solution.dual_coef, intercept=-solution.intercept
     )
     return reported(solution, alignment.bounds(weights).lower)

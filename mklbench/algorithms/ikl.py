@@ -85,10 +85,7 @@ def _simplemkl(bank: Bank, problem: Problem, *, tol: float, start: Array) -> Sol
 
 
 # Solvers of the restricted master problems.
-_MASTERS: dict[str, Callable[..., Solution]] = {
-    "mkl": mkl.solve_master,
-    "simplemkl": _simplemkl,
-}
+_MASTERS: dict[str, Callable[..., Solution]] = {"mkl": mkl.solve_master, "simplemkl": _simplemkl}
 
 
 @takes_former_names

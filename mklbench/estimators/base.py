@@ -31,11 +31,7 @@ from sklearn.utils.validation import (
 from mklbench import memory
 from mklbench.contract import check_options
 from mklbench.errors import InputError, warn
-from mklbench.estimators.checks import (
-    check_column_names,
-    check_none_missing,
-    check_same_rows,
-)
+from mklbench.estimators.checks import check_column_names, check_none_missing, check_same_rows
 from mklbench.estimators.reading import Printer, ReadableModel, names_of
 from mklbench.estimators.weights import Rows, given_weights, on_all_rows
 from mklbench.iterations import watched

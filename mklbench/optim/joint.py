@@ -29,6 +29,10 @@ The predictor and corrector are those of Mehrotra (1992), and further correctors
 nor do a few alpha: they stay inside their bounds by themselves, and the equations take up what they
 lack in the next iteration.
 
+Most samples are far from the corner of their hinge, and their alpha all but at a bound. There they
+are put and stay, Theta = 0, until the corner comes near: their rows take no part in B' Theta B,
+which is most of the work. Their products count as what they are on the path.
+
 With Theta = 1 / (l / alpha + u / (C - alpha)) and Y = diag(y) the changes of alpha, v, x, b and
 lam at a point solve
 
@@ -77,11 +81,13 @@ _SINGLE, _LARGEST_ERROR = 6e-8, 0.02
 # to be within a factor of mu, and none smaller by more than so many mu. It has to become longer by
 # the last.
 _LONG, _FURTHER, _WITHIN, _LESS, _LONGER = 0.9, 0.3, 10.0, 3.0, 0.03
-# After a step no product is below this share of their mean: multipliers are raised to there.
-_LEAST = 0.1
 # Once the gap is below the second number, complementarity aims at no less than the first times the
 # gap. Where it runs far ahead, rounding is larger than what is left of it, and the path diverges.
 _BEHIND, _NEAR = 0.1, 0.5
+# Alpha are put at their bound nearer to it than this share of C, where with the kernel of their
+# sample they are also less than this share of the mean loss; both are smaller once the gap is below
+# one in so many, so that the last steps put few there.
+_AT_BOUND, _EFFECT, _FINE = 3e-4, 0.3, 100.0
 # Of its trace, what makes a matrix positive definite that is so but for rounding.
 _ROUNDING = 1e-14
 
@@ -172,8 +178,8 @@ class NewtonSystem:
         self._at, self._signs = at, weight_set.signs
         self._T = weight_set.times_slopes(x, factors.products(expansion))
         weights = weight_set.weights(x)
-        self._roots = [root(core) for core in factors.combined(weights)]
-        self._columns = factors.columns
+        cores = zip(factors.combined(weights), factors.columns, strict=True)
+        self._roots = [(root(core), columns) for core, columns in cores]
         H, T, A = at.products, self._T, weight_set.sums
         inner = self._left(self._left(H).T)
         inner[np.diag_indices_from(inner)] += 1.0
@@ -234,13 +240,11 @@ class NewtonSystem:
 
     def _left(self, vectors: Array) -> Array:
         """Return L' times vectors (R,) or (R, k)."""
-        pairs = zip(self._roots, self._columns, strict=True)
-        return np.concatenate([root.T @ vectors[columns] for root, columns in pairs])
+        return np.concatenate([root.T @ vectors[columns] for root, columns in self._roots])
 
     def _times(self, vectors: Array) -> Array:
         """Return L times vectors (R,) or (R, k)."""
-        pairs = zip(self._roots, self._columns, strict=True)
-        return np.concatenate([root @ vectors[columns] for root, columns in pairs])
+        return np.concatenate([root @ vectors[columns] for root, columns in self._roots])
 
     def _reduce(self, vectors: Array) -> Array:
         """Return N times vectors (R,) or (R, k)."""
@@ -333,8 +337,11 @@ class CentralPath:
                 self.engine.each("back")
                 break
             change, dz, step = other, other_dz, longer
-        least = _LEAST * ((1.0 - step) * mu + step * target)
-        projected = self.engine.total("advance", step, least)
+        near = min(1.0, _FINE * iterate.gap)
+        per_theta = trace(self.factors, iterate.weights, at) / at.theta
+        most = near * _EFFECT * at.loss / self.engine.bounds / per_theta
+        ahead = (1.0 - step) * mu + step * target
+        projected = self.engine.total("advance", step, ahead, near * _AT_BOUND, most)
         self.v = self.v + step * (at.expansion - self.v + projected)
         self.x = self.x + step * change.x
         self.z = self.z + step * dz
@@ -361,11 +368,15 @@ def carefully(
     The error of a block is random.
     """
     at = ask(double)
-    pairs = zip(factors.combined(weights), factors.columns, strict=True)
-    traces = sum(np.sum(core * at.products[columns, columns]) for core, columns in pairs)
-    error = _SINGLE * float(traces) / max(1.0, factors.n_samples / ROWS) ** 0.5
+    error = _SINGLE * trace(factors, weights, at) / max(1.0, factors.n_samples / ROWS) ** 0.5
     rough = not error <= _LARGEST_ERROR
     return ask(True) if rough and not double else at, rough
+
+
+def trace(factors: RowFactors, weights: Array, at: Linearised) -> float:
+    """Return the trace of L' H L."""
+    pairs = zip(factors.combined(weights), factors.columns, strict=True)
+    return float(sum(np.sum(core * at.products[columns, columns]) for core, columns in pairs))
 
 
 @np.errstate(**UNFLAGGED)

@@ -44,6 +44,12 @@ _BLOCK = 16 * ROWS
 # what these alpha lack of t = B'Y alpha is of that size, whatever n is.
 _CLIPPED, _OF_BOUNDS = 1e-4, 1e3
 
+# After a step no product is below this share of their mean: multipliers are raised to there.
+_LEAST = 0.1
+# Alpha at a bound are beside it, by so much of what counts as near, and are free again where on the
+# central path they would be farther from it than so many times that.
+_BESIDE, _FREED = 1e-9, 100.0
+
 _ALLOWED: ContextVar[int | None] = ContextVar("allowed", default=None)
 
 
@@ -165,14 +171,35 @@ class Rows:
         that is nearer to a bound than on the central path at mu, and multipliers that account for
         the loss."""
         (signs, _, c, shares), rho = self._terms, self._rho
-        product, far = mu * shares, np.abs(rho)
-        least = 2.0 * product * c / (far * c + 2.0 * product + np.hypot(far * c, 2.0 * product))
+        product, least = mu * shares, self._central(mu)
         share = 0.5 + rho / width if a is None else signs * a[self._own] / c
         # Both are kept: near C the difference of C and alpha has no digits left.
         self._alpha = np.clip(c * share, least, c - least)
         self._slack = np.clip(c * (1.0 - share), least, c - least)
         lower, upper = product / self._alpha, product / self._slack
         self._lower, self._upper = np.maximum(lower, upper - rho), np.maximum(upper, lower + rho)
+        self._free = np.ones(rho.shape, dtype=bool)
+
+    def _central(self, mu: float) -> Array:
+        """Return how far from a bound alpha are on the central path at mu (k, n)."""
+        c, product = self._terms.box, mu * self._terms.shares
+        far = np.abs(self._rho) * c
+        return np.asarray(2.0 * product * c / (far + 2.0 * product + np.hypot(far, 2.0 * product)))
+
+    def _settle(self, mu: float, share: float, most: float) -> None:
+        """Put alpha at the bound that they are all but at, and free those whose hinge comes near.
+
+        The function is still that of the last point.
+        """
+        (_, _, c, shares), is_low = self._terms, self._alpha < self._slack
+        near, central = np.where(is_low, self._alpha, self._slack), self._central(mu)
+        least = np.minimum(share * c, most)
+        is_at = (near < least) & (is_low == (self._rho < 0.0)) & (central < _FREED * least)
+        moved, self._free = self._free == is_at, ~is_at
+        near = np.where(moved, np.where(is_at, _BESIDE * least, central), near)
+        ends = np.where(is_low, [near, c - near], [c - near, near])
+        self._alpha, self._slack = ends
+        self._lower, self._upper = np.where(moved, mu * shares / ends, [self._lower, self._upper])
 
     def dual_coef(self) -> Array:
         """Return a of the samples, which is alpha o y of an SVM."""
@@ -189,7 +216,7 @@ class Rows:
         """Return the equations at the point whose outputs are B x + b."""
         self._precision = np.float64 if double else self._dtype
         function, expansion = self._both(x, self.dual_coef())
-        self._theta = 1.0 / (self._lower / self._alpha + self._upper / self._slack)
+        self._theta = self._free / (self._lower / self._alpha + self._upper / self._slack)
         self._rho = self._terms.targets - self._terms.signs * (function + b)
         self._aim_lower: Array | float = 0.0
         self._aim_upper: Array | float = 0.0
@@ -265,19 +292,21 @@ class Rows:
         """Take the direction before the last again."""
         self._candidate = self._former
 
-    def advance(self, step: float, least: float) -> Array:
-        """Go so far along the direction; return B' Y dalpha.
+    def advance(self, step: float, mu: float, share: float, most: float) -> Array:
+        """Go so far along the direction, to about mu; return B' Y dalpha.
 
         An alpha that would leave its bounds goes less far. Multipliers are raised to where no
-        product is below `least`.
+        product is far below mu. Alpha nearer to a bound than a share of C, and than `most`, are put
+        there.
         """
         alpha, lower, upper = self._candidate
         own = np.minimum(step, self._longest(alpha))
         self._alpha = self._alpha + own * alpha
         self._slack = self._slack - own * alpha
-        shared = least * self._terms.shares
-        self._lower = np.maximum(self._lower + step * lower, shared / self._alpha)
-        self._upper = np.maximum(self._upper + step * upper, shared / self._slack)
+        least = _LEAST * mu * self._terms.shares
+        self._lower = np.maximum(self._lower + step * lower, least / self._alpha)
+        self._upper = np.maximum(self._upper + step * upper, least / self._slack)
+        self._settle(mu, share, most)
         return self._projected(self._terms.dual_coef(alpha))
 
     def _longest(self, alpha: Array) -> Array:
@@ -332,9 +361,9 @@ class Engine:
     """
 
     def __init__(self, problem: FactorProblem, pool: ThreadPoolExecutor) -> None:
-        n = problem.factors.n_samples
+        n, self.bounds = problem.factors.n_samples, float(problem.terms.box.sum())
         n_blocks = -(-n // _BLOCK) if n > _BLOCK else min(-(-n // ROWS), n_threads())
-        clipped = min(_CLIPPED, _OF_BOUNDS / float(problem.terms.box.sum()))
+        clipped = min(_CLIPPED, _OF_BOUNDS / self.bounds)
         self._blocks = [Rows(problem, rows, clipped) for rows in cut(n, n_blocks)]
         self._pool = pool
 

@@ -38,7 +38,7 @@ def questions(rank: int) -> list[tuple[str, tuple[Any, ...]]]:
         ("aim", (0.1, 1.0, 1.0, np.inf)),
         ("correct", (dx, 1e-3)),
         ("back", ()),
-        ("advance", (0.1, 0.01)),
+        ("advance", (0.1, 0.1, 1e-4, 1.0)),
         ("linearise", (x, 0.1, True)),
         ("dual_coef", ()),
     ]
@@ -72,6 +72,26 @@ def test_a_direction_that_is_taken_back_is_the_one_before(problem: FactorProblem
             getattr(block, question)(*arguments)
         if steps == 10:
             block.back()
-        block.advance(0.1, 0.01)
+        block.advance(0.1, 0.1, 1e-4, 1.0)
         coefficients.append(block.dual_coef())
     assert np.array_equal(coefficients[0], coefficients[1])
+
+
+@pytest.mark.parametrize(("b", "are_free"), [(10.0, False), (0.9999, True), (-10.0, True)])
+def test_alpha_stay_at_their_bound_until_their_hinge_comes_near(
+    problem: FactorProblem, b: float, are_free: bool
+) -> None:
+    """Near its corner, or beyond it, where the bound is the wrong one."""
+    block, nothing, mu = Rows(problem, slice(0, 300), 0.0), np.zeros(problem.factors.rank), 1e-6
+    block.take(nothing, 10.0)  # hinges of y = 1 at 1 - 10, those of y = -1 at 1 + 10
+    block.enter(mu, 1.0, None)
+    block._settle(mu, 1e-4, 1.0)
+    at_bound = block.linearise(nothing, b, True)
+    assert at_bound.theta == 0.0
+    assert not at_bound.products.any()
+    positive = problem.terms.signs[0] > 0
+    assert np.abs(block.dual_coef() - np.where(positive, 0.0, -10.0)).max() < 1e-11
+    assert at_bound.complementarity == pytest.approx(600 * mu)
+    block._settle(mu, 1e-4, 1.0)
+    block.linearise(nothing, b, True)
+    assert np.array_equal(block._theta[0, positive] > 0.0, np.full(positive.sum(), are_free))

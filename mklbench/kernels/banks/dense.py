@@ -27,21 +27,9 @@ from mklbench.kernels.functions import (
 from mklbench.kernels.gram_matrices import PackedTriangles, symmetric, triangle_size, unpack
 from mklbench.kernels.groups import GroupLists, check_groups
 from mklbench.kernels.naming import ALL_COLUMNS, function_names, named
-from mklbench.kernels.row_factors import (
-    MANY,
-    Part,
-    RowFactors,
-    as_they_are,
-    feature_parts,
-    rank_of,
-)
+from mklbench.kernels.row_factors import MANY, Part, RowFactors, as_they_are, feature_parts, rank_of
 from mklbench.kernels.samples import dense, is_sparse, rows_of
-from mklbench.validation import (
-    check_features,
-    check_not_empty,
-    check_training_features,
-    real_array,
-)
+from mklbench.validation import check_features, check_not_empty, check_training_features, real_array
 
 # Called with n and m samples it returns their kernel (n, m).
 PairFunction = Callable[[Any, Any], Any]

@@ -12,12 +12,7 @@ from numpy.typing import ArrayLike
 from mklbench.errors import InputError
 from mklbench.kernels.banks.dense import StackedBank, picked
 from mklbench.kernels.base import Array, Indices
-from mklbench.kernels.gram_matrices import (
-    MakePSD,
-    PackedTriangles,
-    made_definite,
-    symmetric,
-)
+from mklbench.kernels.gram_matrices import MakePSD, PackedTriangles, made_definite, symmetric
 from mklbench.kernels.groups import GroupLists
 from mklbench.validation import check_choice, check_finite, kernel_called, real_array
 
@@ -47,10 +42,7 @@ class PrecomputedBank(StackedBank):
     """
 
     def __init__(
-        self,
-        K: ArrayLike,
-        groups: GroupLists | None = None,
-        make_psd: MakePSD | None = None,
+        self, K: ArrayLike, groups: GroupLists | None = None, make_psd: MakePSD | None = None
     ) -> None:
         grams, maps = pack_stack(K, make_psd)
         super().__init__(grams, groups)
