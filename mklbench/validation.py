@@ -142,14 +142,12 @@ def check_not_empty(name: str, values: Sequence[_T]) -> Sequence[_T]:
     return values
 
 
-def check_count(name: str, value: int, minimum: int = 1) -> int:
-    """Return `value` as an int if it is a whole number >= `minimum`."""
+def check_count(name: str, value: int, minimum: int = 1, maximum: int = _LARGEST_COUNT) -> int:
+    """Return `value` as an int if it is a whole number from `minimum` to `maximum`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
         raise InputError(f"{name}={value!r} is not accepted: it must be an integer >= {minimum}.")
-    if value > _LARGEST_COUNT:
-        raise InputError(
-            f"{name}={value!r} is not accepted: it must be an integer of at most {_LARGEST_COUNT}."
-        )
+    if value > maximum:
+        raise InputError(f"{name}={value!r} is not accepted: it must be an integer <= {maximum}.")
     return int(value)
 
 

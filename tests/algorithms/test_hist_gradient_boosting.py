@@ -30,6 +30,7 @@ def test_the_decision_function_is_scikit_learns_also_after_pickling() -> None:
         "max_iter": 10,
         "max_leaf_nodes": 4,
         "min_samples_leaf": 5,
+        "max_bins": 9,
     }
     family = product_gaussians(X)
     solution = hist_gradient_boosting.solve(
