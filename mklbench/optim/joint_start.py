@@ -54,15 +54,17 @@ _NARROWER, _WIDER, _CHANGES, _KEPT, _SLIGHTLY = 0.25, 2.0, 2.0, 0.1, 1.3
 _COST = 0.25
 # The start is over where the sum falls along a step by less than this share and the window cannot
 # be made narrower, or by no more than rounding, or after so many steps, or so many short ones. What
-# v lacks of t, which the gap has as well, needs steps along which the sum hardly falls. A short one
-# is shorter than the last number.
-_SETTLED, _ROUNDING, _MOST, _MOST_SHORT, _SHORT = 1.5e-2, 1e-12, 30, 6, 0.1
+# v lacks of t, which the gap has as well, needs steps along which the sum hardly falls.
+_SETTLED, _ROUNDING, _MOST, _MOST_SHORT = 1.5e-2, 1e-12, 30, 6
 # mu, in units of the sum: at first, at most in units of the last decrease, and at least in units of
 # the gap asked for.
 _FIRST, _OF_DECREASE, _LEAST = 0.1, 0.3, 0.05
 # Of a step to where a weight would be 0; how many steps are tried, and by how much one is shorter
 # than the other before and after one is of use.
 _SHARE, _TRIED, _SHORTER, _LITTLE = 0.9, 10, 2.0, 1.6
+# After a step shorter than the first all samples count by this share as if within the window, by
+# so many times as much after another, and by so much less after one longer than the second.
+_SHORT, _LONG, _OUTSIDE, _MORE = 0.1, 0.5, 0.01, 10.0
 # Complementarity that the interior-point method sets out with: a share of the gap within limits, in
 # units of the upper bound. A gap above 10 is that of t and v alone, which alpha far inside their
 # bounds would widen.
@@ -126,10 +128,10 @@ class SmoothedPath:
         """
         few = self.factors.rank
         widest = _WIDEST * (self.engine.total("scale") / self.factors.n_samples or 1.0)
-        resumed = self.width > 0.0
-        self.width = self.width or widest
+        first_mu = tol if self.width else _FIRST
+        of_first = self.width = self.width or widest
         k, levels = max(1, len(self.x)), np.zeros(len(self._set.sums))
-        mu, n_short, double = 0.0, 0, False
+        first, n_short, outside, double = None, 0, 0.0, False
         for _ in range(_MOST):
             smooth = partial(self.engine.total, "smooth", self.width)
             at, double = carefully(smooth, double, self.factors, self._set.weights(self.x))
@@ -140,11 +142,16 @@ class SmoothedPath:
             upper = abs(point.upper)
             entered = min(max(_ENTERED, _OF_GAP * point.gap), _MOST_ENTERED)
             self._entered = entered * upper / at.n_pairs
-            if not mu:
-                mu = (tol if resumed else _FIRST) * upper / k
-                z = mu / self.x
+            if first is None:
+                mu = first_mu * upper / k
+                z, first = mu / self.x, at
             slopes = self._set.slopes(self.x, 0.5 * self.factors.forms(self.v))
             prices = slopes - levels @ self._set.sums + mu / self.x
+            if outside:
+                share = outside * of_first / self.width
+                at.products = at.products + share * first.products
+                at.column_sums = at.column_sums + share * first.column_sums
+                at.theta += share * first.theta
             try:
                 system = NewtonSystem(self.factors, at, self._set, self.x, z, self.v)
                 change = system.solve(at.projected, at.labelled, prices)
@@ -160,9 +167,12 @@ class SmoothedPath:
             if settled or falls < _ROUNDING * upper:
                 return
             step, decrease = self._searched(change, mu, loss)
-            n_short += step < _SHORT
-            if n_short == _MOST_SHORT:
-                return
+            if step < _SHORT:
+                n_short, outside = n_short + 1, max(_MORE * outside, _OUTSIDE)
+                if n_short == _MOST_SHORT:
+                    return
+            elif step > _LONG:
+                outside /= _MORE
             ahead = _CHANGES * (squares / total) ** 0.5
             width = min(_WIDER * self.width, max(_NARROWER * self.width, ahead, narrowest))
             while width < widest and self._inside(step, width) < max(few, _KEPT * inside):

@@ -358,6 +358,11 @@ class Engine:
         What they are made of.
     pool : ThreadPoolExecutor
         The threads.
+
+    Attributes
+    ----------
+    bounds : float
+        The sum of C over the samples.
     """
 
     def __init__(self, problem: FactorProblem, pool: ThreadPoolExecutor) -> None:
