@@ -63,8 +63,8 @@ def solve(
     min_samples_leaf : int, default=20
         Samples of a leaf at least.
     max_bins : int, default=255
-        Values of a feature that are told apart at most, 2 to 255. Where there are many features the
-        time of a fit is all but proportional to it.
+        Values of a feature that are told apart at most, 2 to 255. With thousands of features 63
+        take less than half the time of 255.
     class_weight : mapping of int to float, str or None, default=None
         Factors on the loss by class, ``{-1: ..., +1: ...}``, or "balanced".
     sample_weight : array_like of shape (n,) or None, default=None
