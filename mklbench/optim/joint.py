@@ -160,6 +160,11 @@ class NewtonSystem:
     expansion : ndarray of shape (R,)
         v.
 
+    Attributes
+    ----------
+    trace : float
+        That of L' H L, the sum of Theta_i k(x_i, x_i) over the samples.
+
     Raises
     ------
     LinAlgError
@@ -182,6 +187,7 @@ class NewtonSystem:
         self._roots = [(root(core), columns) for core, columns in cores]
         H, T, A = at.products, self._T, weight_set.sums
         inner = self._left(self._left(H).T)
+        self.trace = float(np.trace(inner))
         inner[np.diag_indices_from(inner)] += 1.0
         self._inner = _factorised(inner)
         self._HT = H @ T
@@ -338,10 +344,10 @@ class CentralPath:
                 break
             change, dz, step = other, other_dz, longer
         near = min(1.0, _FINE * iterate.gap)
-        per_theta = trace(self.factors, iterate.weights, at) / at.theta
-        most = near * _EFFECT * at.loss / self.engine.bounds / per_theta
-        ahead = (1.0 - step) * mu + step * target
-        projected = self.engine.total("advance", step, ahead, near * _AT_BOUND, most)
+        mean_loss, mean_kernel = at.loss / self.engine.bounds, system.trace / at.theta
+        most = near * _EFFECT * mean_loss / mean_kernel
+        reached = (1.0 - step) * mu + step * target
+        projected = self.engine.total("advance", step, reached, near * _AT_BOUND, most)
         self.v = self.v + step * (at.expansion - self.v + projected)
         self.x = self.x + step * change.x
         self.z = self.z + step * dz
@@ -368,15 +374,11 @@ def carefully(
     The error of a block is random.
     """
     at = ask(double)
-    error = _SINGLE * trace(factors, weights, at) / max(1.0, factors.n_samples / ROWS) ** 0.5
+    pairs = zip(factors.combined(weights), factors.columns, strict=True)
+    traces = sum(np.sum(core * at.products[columns, columns]) for core, columns in pairs)
+    error = _SINGLE * float(traces) / max(1.0, factors.n_samples / ROWS) ** 0.5
     rough = not error <= _LARGEST_ERROR
     return ask(True) if rough and not double else at, rough
-
-
-def trace(factors: RowFactors, weights: Array, at: Linearised) -> float:
-    """Return the trace of L' H L."""
-    pairs = zip(factors.combined(weights), factors.columns, strict=True)
-    return float(sum(np.sum(core * at.products[columns, columns]) for core, columns in pairs))
 
 
 @np.errstate(**UNFLAGGED)

@@ -43,7 +43,6 @@ _BLOCK = 16 * ROWS
 # Of all alpha, the share that does not limit a step at most, and what its bounds add up to at most:
 # what these alpha lack of t = B'Y alpha is of that size, whatever n is.
 _CLIPPED, _OF_BOUNDS = 1e-4, 1e3
-
 # After a step no product is below this share of their mean: multipliers are raised to there.
 _LEAST = 0.1
 # Alpha at a bound are beside it, by so much of what counts as near, and are free again where on the
