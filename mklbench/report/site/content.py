@@ -29,7 +29,7 @@ from mklbench.report.table.verdict import Sample
 
 # What is told of every split, and with how many significant digits.
 SHOWN: Mapping[str, int] = {
-    "accuracy": 5, "rmse": 4, "time": 3, "gap": 2, "n_kernels": 5, "svm_calls": 7, "objective": 4,
+    "accuracy": 5, "rmse": 4, "time": 3, "gap": 2, "n_kernels": 5, "svm_calls": 7,
 }  # fmt: skip
 
 

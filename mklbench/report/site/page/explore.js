@@ -35,7 +35,7 @@ ready.then((data) => {
     ["splits", (line) => line.run.splits.length, true], ["samples", (line) => line.run.n_train, true],
     ["accuracy %", mean("accuracy"), true], ["sd", (line) => (line.run.mean.accuracy || [null, null])[1], true], ["RMSE", mean("rmse"), true],
     ["kernels", mean("n_kernels"), true], ["gap", mean("gap"), true], ["SVM calls", mean("svm_calls"), true],
-    ["seconds", mean("time"), true], ["objective / n", mean("objective"), true],
+    ["seconds", mean("time"), true],
   ];
 
   function chosen() {
