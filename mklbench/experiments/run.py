@@ -70,7 +70,9 @@ class Run:
             assert split.n_splits is not None  # of splits that are drawn
             return split.n_splits
         wanted = split.n_splits or known
-        if wanted > known and split.kind != "kfold":
+        # Folds are drawn anew, and parts that are given have other folds in a search.
+        again = split.kind == "kfold" or (split.kind == "given" and self.config.search.grid)
+        if wanted > known and not again:
             raise InputError(
                 f"split.n_splits={wanted} is more than the {known} of {place}: leave it out to run "
                 "all of them."
@@ -156,7 +158,7 @@ class Run:
             _require_whole_groups(data.groups, fixed.learning, fixed.test, split)
             return fixed.learning, np.sort(fixed.test)
         if self._is_official(split):
-            return data.splits[split]
+            return data.splits[split % len(data.splits)]
         return draw_split(data.y, data.digest, split, self.config.split, data.groups)
 
     def validation(self, split: int) -> NDArray[np.int64] | None:
@@ -180,10 +182,10 @@ class Run:
     def _is_official(self, split: int) -> bool:
         """Whether the source of the data holds this split, and of the sizes that are asked for."""
         splits, protocol = self.dataset().splits, self.config.split
-        if split >= len(splits):
-            return False
         if protocol.kind == "given":
             return True
+        if split >= len(splits):
+            return False
         return tuple(map(len, splits[split])) == (protocol.n_train, protocol.n_test)
 
 

@@ -242,6 +242,21 @@ def test_gram_matrices_from_a_file_are_cut_to_the_splits(tmp_path: Path) -> None
     assert present(searched.search_accuracy) > 0.8
 
 
+def test_parts_that_are_given_are_taken_again_with_other_folds_of_a_search(tmp_path: Path) -> None:
+    data, path = tiny_run().dataset(), tmp_path / "own.npz"
+    X, y = data.X, data.y
+    np.savez(path, x_train=X[:40], y_train=y[:40], x_test=X[40:], y_test=y[40:])
+    given = ["algo=svm", "kernel=gaussian", "data=csv", f"data.path='{path}'", "split=given"]
+    with pytest.raises(InputError, match="more than the 1 of split=given"):
+        Run.from_overrides([*given, "split.n_splits=9", "search=fixed"])
+    run = Run.from_overrides([*given, "split.n_splits=9", "search=cv"])
+    records = [run_split(run, split) for split in range(9)]
+    assert {(record.split_source, record.n_train, record.n_test) for record in records} == {
+        ("official", 40, len(y) - 40)
+    }
+    assert len({record.search_accuracy for record in records}) > 1
+
+
 @pytest.mark.parametrize(
     "given",
     [
