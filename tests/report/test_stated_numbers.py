@@ -1044,3 +1044,6 @@ def test_the_page_on_omics_beside_published_rows() -> None:
     states(page, f"an AUC of {area('uniform')} and late fusion, one SVM a view, {area('late')};")
     states(page, f"MOGONET has {mogonet:.3f}, and the best of the 19, ACML, {best[0]:.3f}.")
     states(page, f"MKL has {area('mkl')}:")
+    late = recorded("wang2021_rosmap").slots["late", "rosmap", "official"][1].done
+    spread = statistics.stdev(100 * present(record.accuracy) for record in late)
+    states(page, f"{spread:.1f} points of accuracy for late fusion")
