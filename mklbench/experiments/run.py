@@ -61,6 +61,10 @@ class Run:
     def _number_of_splits(self) -> int:
         """Return how many splits are wanted, which a file of them states."""
         split = self.config.split
+        # Folds are drawn anew, and parts that are given have other folds in a search.
+        again = split.kind == "kfold" or (split.kind == "given" and self.config.search.grid)
+        if split.n_splits and again:
+            return split.n_splits
         if (fixed := self.fixed_splits) is not None:
             known, place = len(fixed.splits), fixed.place
         elif split.kind is not None:
@@ -70,9 +74,7 @@ class Run:
             assert split.n_splits is not None  # of splits that are drawn
             return split.n_splits
         wanted = split.n_splits or known
-        # Folds are drawn anew, and parts that are given have other folds in a search.
-        again = split.kind == "kfold" or (split.kind == "given" and self.config.search.grid)
-        if wanted > known and not again:
+        if wanted > known:
             raise InputError(
                 f"split.n_splits={wanted} is more than the {known} of {place}: leave it out to run "
                 "all of them."
@@ -182,8 +184,8 @@ class Run:
     def _is_official(self, split: int) -> bool:
         """Whether the source of the data holds this split, and of the sizes that are asked for."""
         splits, protocol = self.dataset().splits, self.config.split
-        if protocol.kind == "given":
-            return True
+        if protocol.kind == "given":  # refused where the data hold none
+            return n_splits(protocol, len(self.dataset().y), None, len(splits)) > 0
         if split >= len(splits):
             return False
         return tuple(map(len, splits[split])) == (protocol.n_train, protocol.n_test)

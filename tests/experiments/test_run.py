@@ -255,6 +255,8 @@ def test_parts_that_are_given_are_taken_again_with_other_folds_of_a_search(tmp_p
         ("official", 40, len(y) - 40)
     }
     assert len({record.search_accuracy for record in records}) > 1
+    with pytest.raises(InputError, match="split=given needs data with a training and a test part"):
+        check_run(tiny_run("split=given", "split.n_splits=9", "search=cv"), [0])
 
 
 @pytest.mark.parametrize(
