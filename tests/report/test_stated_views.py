@@ -95,8 +95,8 @@ def test_rows_of_duan_that_were_added_later() -> None:
     states(
         DUAN_PAGE,
         f"MKL in an l2 ball has {pie['lp']:.1f} % on PIE and late fusion {pie['late']:.1f} %, "
-        f"where the plain sum has {pie['uniform']:.1f} % on ten; ALIGNF, whose weights are made "
-        f"before the machine is learned, has {pie['alignf']:.1f} % there.",
+        f"where the plain sum has {pie['uniform']:.1f} %; ALIGNF, whose weights are made before "
+        f"the machine is learned, has {pie['alignf']:.1f} % there.",
     )
     scene = [mean(DUAN, name, "scene15", "ours", "accuracy") for name in ("lp", "late", "alignf")]
     states(DUAN_PAGE, "On Scene they have {:.1f}, {:.1f} and {:.1f} %.".format(*scene))
