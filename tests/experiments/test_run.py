@@ -242,6 +242,12 @@ def test_gram_matrices_from_a_file_are_cut_to_the_splits(tmp_path: Path) -> None
     assert present(searched.search_accuracy) > 0.8
 
 
+def test_a_number_of_splits_that_is_stated_needs_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Run, "dataset", lambda self: pytest.fail("the data were loaded"))
+    given = ["algo=uniform", "data=rosmap", "split=given", "split.n_splits=20", "search=cv"]
+    assert Run.from_overrides(given).n_splits == 20
+
+
 def test_parts_that_are_given_are_taken_again_with_other_folds_of_a_search(tmp_path: Path) -> None:
     data, path = tiny_run().dataset(), tmp_path / "own.npz"
     X, y = data.X, data.y
