@@ -27,6 +27,7 @@ FINDINGS = {
     "aflalo2011": "kernels in groups",
     "cortes2009": "polynomial combinations",
     "bertsimas2025": "sparse MKL",
+    "wang2021": "three omics",
     "duan2025": "beside deep networks",
     COMPARISON: "does learning pay?",
 }

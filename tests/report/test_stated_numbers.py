@@ -1029,21 +1029,3 @@ def test_the_findings_on_sparse_mkl() -> None:
     assert gain("same_kernels") < 0.05 < gain("authors")
     worst = f"up to {100 * max(above.values()):.0f} % above the certified optimum"
     states("README.md", f"its published objectives are {worst}")
-
-
-def test_the_page_on_omics_beside_published_rows() -> None:
-    published = load_table("wang2021_rosmap").published
-    best = max((of.mean, row) for (row, _, metric), of in published.items() if metric == "roc_auc")
-
-    def area(row: str) -> str:
-        return f"{mean('wang2021_rosmap', row, 'rosmap', 'official', 'roc_auc'):.3f}"
-
-    page = "docs/multi-omics.md"
-    mogonet = published["mogonet", "rosmap", "roc_auc"].mean
-    assert best[1] == "acml"
-    states(page, f"an AUC of {area('uniform')} and late fusion, one SVM a view, {area('late')};")
-    states(page, f"MOGONET has {mogonet:.3f}, and the best of the 19, ACML, {best[0]:.3f}.")
-    states(page, f"MKL has {area('mkl')}:")
-    late = recorded("wang2021_rosmap").slots["late", "rosmap", "official"][1].done
-    spread = statistics.stdev(100 * present(record.accuracy) for record in late)
-    states(page, f"{spread:.1f} points of accuracy for late fusion")
