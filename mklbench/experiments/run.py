@@ -159,9 +159,13 @@ class Run:
             fixed = self.fixed_splits.checked(split, data.y, data.classes)
             _require_whole_groups(data.groups, fixed.learning, fixed.test, split)
             return fixed.learning, np.sort(fixed.test)
+        protocol = self.config.split
+        if protocol.kind == "given":
+            known = n_splits(protocol, len(data.y), data.groups, len(data.splits))
+            return data.splits[split % known]
         if self._is_official(split):
-            return data.splits[split % len(data.splits)]
-        return draw_split(data.y, data.digest, split, self.config.split, data.groups)
+            return data.splits[split]
+        return draw_split(data.y, data.digest, split, protocol, data.groups)
 
     def validation(self, split: int) -> NDArray[np.int64] | None:
         """Return which of the training rows, by position, the search tests on.
@@ -184,8 +188,8 @@ class Run:
     def _is_official(self, split: int) -> bool:
         """Whether the source of the data holds this split, and of the sizes that are asked for."""
         splits, protocol = self.dataset().splits, self.config.split
-        if protocol.kind == "given":  # refused where the data hold none
-            return n_splits(protocol, len(self.dataset().y), None, len(splits)) > 0
+        if protocol.kind == "given":
+            return True
         if split >= len(splits):
             return False
         return tuple(map(len, splits[split])) == (protocol.n_train, protocol.n_test)
