@@ -35,16 +35,21 @@ DUAN, DUAN_PAGE = "duan2025_table2", "docs/findings/duan2025.md"
 VIEWS, LEARNING = "learning_pays_views", "docs/findings/learning.md"
 
 
-def ours(row: str, column: str) -> list[float]:
-    """The accuracies in % of a method on a set of Duan et al."""
-    records = recorded(DUAN).slots[row, column, "ours"][1].done
+def accuracies(table: str, *place: str) -> list[float]:
+    """The accuracies in % of a run by split."""
+    records = recorded(table).slots[place][1].done  # type: ignore[index]
     return [100 * present(record.accuracy) for record in records]
+
+
+def listed(parts: Iterable[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}"
 
 
 def against_published(row: str, column: str) -> Counter[str]:
     """How many published networks a method is better and worse than by Welch's test."""
     table = load_table(DUAN)
-    own = ours(row, column)
+    own = accuracies(DUAN, row, column, "ours")
     found = Counter[str]()
     for (_, where, _), other in table.published.items():
         if where == column:
@@ -132,10 +137,7 @@ def test_kernels_on_three_omics() -> None:
         f"MKL {both('mkl')}:",
     )
     spreads = {
-        protocol: statistics.stdev(
-            100 * present(record.accuracy)
-            for record in recorded(ROSMAP).slots["late", "rosmap", protocol][1].done
-        )
+        protocol: statistics.stdev(accuracies(ROSMAP, "late", "rosmap", protocol))
         for protocol in ("official", "pooled")
     }
     states(
@@ -151,8 +153,9 @@ def test_kernels_on_three_omics() -> None:
         f"{max(areas):.3f}",
     )
     states("README.md", f"the best of {len(names)} published methods {of('acml', 'roc_auc'):.3f};")
+    areas_of_two = f"{of('late', 'roc_auc'):.3f}, where MOGONET has {of('mogonet', 'roc_auc'):.3f}"
     for page in ("README.md", "docs/multi-omics.md"):
-        states(page, f"an AUC of {of('late', 'roc_auc'):.3f}, where MOGONET has")
+        states(page, f"an AUC of {areas_of_two}")
         states(page, f"MKL has {of('mkl', 'roc_auc'):.3f}")
 
 
@@ -366,14 +369,14 @@ def test_ikl_on_sets_of_several_views() -> None:
     def of(column: str, metric: str = "accuracy") -> list[float]:
         return [mean(IKL, row.name, column, "widths", metric) for row in table.rows]
 
-    def listed(column: str) -> str:
-        return "{:.1f}, {:.1f}, {:.1f} and {:.1f} %".format(*of(column))
+    def by_set(column: str) -> str:
+        return f"{listed(f'{accuracy:.1f}' for accuracy in of(column))} %"
 
     states(
         LEARNING,
-        f"On {', '.join(names[:-1])} and {names[-1]} it has {listed('ikl')}, the plain sum of "
-        f"three widths a view {listed('uniform')}, mkl {listed('mkl')}, one tuned Gaussian "
-        f"{listed('svm')} and gradient boosting {listed('boosting')}.",
+        f"On {listed(names)} it has {by_set('ikl')}, the plain sum of three widths a view "
+        f"{by_set('uniform')}, mkl {by_set('mkl')}, one tuned Gaussian {by_set('svm')} and "
+        f"gradient boosting {by_set('boosting')}.",
     )
     both = zip(of("ikl", "search_time"), of("mkl", "search_time"), strict=True)
     assert min(ikl / mkl for ikl, mkl in both) > 100  # as the page says
@@ -400,10 +403,6 @@ def said_of_added_views() -> Iterator[str]:
 
     def at(protocol: str, name: str) -> list[float]:
         return [mean(ADDED, row.name, name, protocol, "accuracy") for row in table.rows]
-
-    def listed(parts: Iterable[str]) -> str:
-        *first, last = parts
-        return f"{', '.join(first)} and {last}"
 
     def changes(name: str) -> str:
         both = zip(table.rows, at("as_is", name), at("noise5", name), strict=True)
